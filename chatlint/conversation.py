@@ -1,0 +1,48 @@
+"""What goes into a template and must come back out of the model's text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
+JSONObject: TypeAlias = Mapping[str, JSON]
+Message: TypeAlias = JSONObject
+Tool: TypeAlias = JSONObject
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """Input of one render. None means absent, as hosts have it: `tools=()` is an empty list, which
+    is a different input. Messages and tools are plain JSON in the shape of OpenAI's chat completions."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] | None = None
+    documents: tuple[JSONObject, ...] | None = None
+    template_kwargs: JSONObject = field(default_factory=dict)
+
+
+def value_at(conversation: Conversation, pointer: str) -> JSON:
+    """The value at a JSON pointer (roots: messages, tools, documents, template kwargs by name).
+
+    Raises KeyError if there is none.
+    """
+    roots: dict[str, JSON] = {
+        "messages": conversation.messages,
+        "tools": conversation.tools,
+        "documents": conversation.documents,
+        **conversation.template_kwargs,
+    }
+    value: JSON = roots
+    for token in pointer.split("/")[1:]:
+        value = _member(value, token.replace("~1", "/").replace("~0", "~"), pointer)
+    return value
+
+
+def _member(value: JSON, name: str, pointer: str) -> JSON:
+    if isinstance(value, Mapping) and name in value:
+        return value[name]
+    if isinstance(value, Sequence) and not isinstance(value, str) and name.isdecimal() and int(name) < len(value):
+        return value[int(name)]
+    raise KeyError(pointer)

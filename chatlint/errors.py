@@ -1,0 +1,45 @@
+"""Whose fault an error is: the type says it.
+
+    ChatlintError
+    ├── TemplateError   the template's author: it does not compile, or breaks while rendering
+    ├── TargetError     the target: missing, unreadable, no template in it, the network (exit 3)
+    ├── UsageError      the command line, a configuration or an input file of the user (exit 2)
+    └── InternalError   chatlint itself (exit 2)
+
+Every message says what was expected and, in `hint`, what to do about it.
+"""
+
+from __future__ import annotations
+
+
+class ChatlintError(Exception):
+    """Base of everything chatlint raises on purpose.
+
+    `message` is one line for a person; `hint` says what to do ("" if nothing can be done).
+    """
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class TemplateError(ChatlintError):
+    """The template is at fault. `line` and `column` are one-based places in it, 0 when unknown."""
+
+    def __init__(self, message: str, *, hint: str = "", line: int = 0, column: int = 0) -> None:
+        super().__init__(message, hint=hint)
+        self.line = line
+        self.column = column
+
+
+class TargetError(ChatlintError):
+    """The target could not be loaded, or holds no template."""
+
+
+class UsageError(ChatlintError):
+    """The command line, a configuration or an input file is at fault."""
+
+
+class InternalError(ChatlintError):
+    """chatlint is at fault; please report it."""

@@ -1,0 +1,21 @@
+"""Every bound in one place. Templates, model files and model outputs are hostile until proven otherwise."""
+
+from __future__ import annotations
+
+TEMPLATE_SOURCE_CHARACTERS = 1_048_576
+"""Longest template source that is compiled; real ones stay under 120,000."""
+
+RENDER_TICKS = 200_000
+"""Loop iterations and macro calls of one render; real templates need fewer than 300 on a probe."""
+
+RENDER_OUTPUT_CHARACTERS = 20_000_000
+"""Longest prompt, and longest string on the way to it."""
+
+NESTING = 100
+"""Deepest container, in a conversation or built by a template."""
+
+WORKER_SECONDS = 3.0
+"""Wall time of one case in a worker process before it is killed."""
+
+WORKER_MEMORY_BYTES = 768 * 1024 * 1024
+"""Address space of a worker process, where the system can limit it."""

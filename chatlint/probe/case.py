@@ -1,0 +1,62 @@
+"""A probe asks one question of a template; a case is a probe in one variant."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chatlint.conversation import Conversation
+from chatlint.render.rendered import RenderFailure
+from chatlint.text import Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """One conversation with one purpose. `needs` names capabilities without which it says nothing; `vary` the
+    axes (see `axes.py`) that apply to it."""
+
+    id: str
+    title: str
+    why: str
+    conversation: Conversation
+    needs: tuple[str, ...] = ()
+    vary: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A probe with axes set. `variant` holds only what differs from the axes' defaults, in the axes' order.
+
+    `conversation` and `add_generation_prompt` are what is rendered; two cases with equal ones share a render.
+    """
+
+    probe: str
+    variant: tuple[tuple[str, str], ...]
+    conversation: Conversation = field(compare=False)
+    add_generation_prompt: bool = True
+    continue_final_message: bool | str = False
+
+    @property
+    def id(self) -> str:
+        """`tools/one-call@arguments=string,generation=off`."""
+        settings = ",".join(f"{axis}={value}" for axis, value in self.variant)
+        return f"{self.probe}@{settings}" if settings else self.probe
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a template did with a case: a prompt, or the failure instead."""
+
+    case: Case
+    prompt: Prompt | None
+    failure: RenderFailure | None
+    mutated: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The prompt's text, "" where there is none."""
+        return self.prompt.text if self.prompt else ""
+
+
+Variant = Mapping[str, str]

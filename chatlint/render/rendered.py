@@ -1,0 +1,97 @@
+"""What one render gives, and who can be asked for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from chatlint.conversation import Conversation
+from chatlint.text import Prompt, Span
+
+DEFAULT_HOST = "transformers-5.24"
+FIXED_CLOCK = datetime(2026, 3, 14, 15, 9, 26)
+"""Probes see one moment, so that two reports of the same template are equal."""
+
+
+class FailureKind(StrEnum):
+    """Why there is no prompt."""
+
+    DECLINED = "declined"
+    """The template's own `raise_exception`: a limit it states."""
+    FAULT = "fault"
+    """The template broke: UndefinedError, TypeError, a refused operation of the sandbox …"""
+    SYNTAX = "syntax"
+    """It does not compile."""
+    BOUND = "bound"
+    """A bound of `chatlint.limits` was hit."""
+    HOST = "host"
+    """The host refused the conversation before the template saw it."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderFailure:
+    """Why a render gave no prompt. `exception` is the class name that transformers would raise (for a host, the
+    name it raises); `line` is the one-based template line, 0 if unknown."""
+
+    kind: FailureKind
+    exception: str
+    message: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RenderRequest:
+    """One render to be made. `continue_final_message` is False, True (the content) or a field's name."""
+
+    conversation: Conversation
+    add_generation_prompt: bool = True
+    continue_final_message: bool | str = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A prompt or a failure. `mutated` are pointers to inputs the template changed; `lines` the one-based
+    template lines that ran; `generation` the spans inside `{% generation %}`; `seconds` CPU time."""
+
+    prompt: Prompt | None
+    failure: RenderFailure | None
+    mutated: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
+    generation: tuple[tuple[int, int], ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class RenderSettings:
+    """How to render, beside the conversation: which host, its clock, where the run happens."""
+
+    host: str = DEFAULT_HOST
+    now: datetime = FIXED_CLOCK
+    untrusted: bool = False
+    """Render in a worker process with memory and time limits instead of in this process."""
+
+
+class Renderer(Protocol):
+    """A template compiled once for one host; `close` ends its worker, if any."""
+
+    def render(self, request: RenderRequest) -> Rendered: ...
+
+    def render_all(self, requests: Sequence[RenderRequest]) -> tuple[Rendered, ...]: ...
+
+    def close(self) -> None: ...
+
+
+__all__ = [
+    "DEFAULT_HOST",
+    "FIXED_CLOCK",
+    "FailureKind",
+    "RenderFailure",
+    "RenderRequest",
+    "RenderSettings",
+    "Rendered",
+    "Renderer",
+    "Span",
+]

@@ -1,0 +1,62 @@
+"""A finding: one cause, once, with the evidence a template's author needs to accept it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Severity(StrEnum):
+    """How much it matters: ERROR is wrong output or a crash on standard input, WARNING breaks a common engine or
+    client, INFO is a property worth stating."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Confidence(StrEnum):
+    """How sure the rule is."""
+
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in a file of the package (one-based line and column; 0 when unknown)."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What was rendered: the case, the prompt around the place, and where in `text` the place is (code points)."""
+
+    case: str
+    text: str
+    start: int = 0
+    end: int = 0
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix` says what
+    to change. `fingerprint` survives moved lines."""
+
+    rule: str
+    code: str
+    severity: Severity
+    confidence: Confidence
+    message: str
+    consequence: str
+    location: Location
+    cases: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    fix: str = ""
+    fingerprint: str = ""

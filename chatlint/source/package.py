@@ -1,0 +1,122 @@
+"""What a target holds once it is loaded: every template found, and the facts about tokens beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class TargetKind(StrEnum):
+    """Where a target lives."""
+
+    HUB = "hub"
+    GGUF = "gguf"
+    DIRECTORY = "directory"
+    FILE = "file"
+    STDIN = "stdin"
+    CORPUS = "corpus"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the user named. `locator` is a path, `org/name[:file]`, or a corpus name."""
+
+    kind: TargetKind
+    locator: str
+    revision: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PackageFile:
+    """A file that was read: its path inside the package, sha256 and size in bytes."""
+
+    path: str
+    sha256: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class TemplatePlace:
+    """Where in a file a template's text stands, so that template positions map to file positions.
+
+    `json_pointer` is "" where the file is the template. `line_starts` maps template line n (one-based, at
+    index n-1) to the (line, column) of the file where it begins; empty where the two are the same.
+    """
+
+    file: str
+    json_pointer: str = ""
+    line_starts: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One chat template. `name` is `default`, `tool_use`, `rag` …; `special_tokens` are the variables its
+    host passes (`bos_token` …), real ones, or visible placeholders where `special_tokens_assumed`."""
+
+    name: str
+    text: str
+    sha256: str
+    place: TemplatePlace
+    special_tokens: Mapping[str, str | tuple[str, ...]] = field(default_factory=dict)
+    special_tokens_assumed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AddedToken:
+    """A vocabulary token that is matched before the model's own splitting; `special` as the file flags it."""
+
+    id: int
+    text: str
+    special: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TokenizerFacts:
+    """What the tokenizer files say. None is unknown, never "no". `adds_bos`/`adds_eos`: whether encoding a
+    text with special tokens adds them. `source` names the files the facts came from."""
+
+    bos: str | None = None
+    eos: str | None = None
+    pad: str | None = None
+    added_tokens: tuple[AddedToken, ...] | None = None
+    adds_bos: bool | None = None
+    adds_eos: bool | None = None
+    source: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationFacts:
+    """End-of-sequence ids declared by each file that declares any (`generation_config.json`, …)."""
+
+    eos_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Something that could not be loaded, rendered, learned or evaluated: said in the report, never lost."""
+
+    stage: str
+    subject: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A loaded target. `templates` are those its host would use, chosen first; `copies` are further ones found
+    that the host does not read (they are compared, not judged)."""
+
+    target: Target
+    templates: tuple[Template, ...]
+    copies: tuple[Template, ...] = ()
+    tokenizer: TokenizerFacts = field(default_factory=TokenizerFacts)
+    generation: GenerationFacts = field(default_factory=GenerationFacts)
+    files: tuple[PackageFile, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    def template(self, name: str = "default") -> Template:
+        """The template of that name. Raises KeyError with the names there are."""
+        for template in self.templates:
+            if template.name == name:
+                return template
+        raise KeyError(f"no template {name!r}; there are: {', '.join(t.name for t in self.templates)}")

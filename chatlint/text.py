@@ -1,0 +1,110 @@
+"""A prompt that knows where every character came from.
+
+`Prompt.spans` cover `Prompt.text` without gap or overlap; each has one origin:
+
+- `Input`     characters of the conversation: the value at a JSON pointer, or a member's name;
+- `Literal`   written by the template at a line and column;
+- `Special`   a special token that the template printed (`bos_token` …);
+- `Computed`  produced by an expression that is neither (a loop counter, a date).
+
+Pointers (RFC 6901) are into the conversation *as the caller gave it*; roots are `messages`, `tools`,
+`documents` and each template kwarg by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """Characters of the value at `pointer` from `offset` (code points); `offset` is None where they were
+    derived (JSON escapes, case changes, `repr`). With `key`, of the name of the last member instead."""
+
+    pointer: str
+    offset: int | None
+    key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """Template text at this one-based line and column."""
+
+    line: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A special token, by the name of the template variable that held it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """The result of an expression on this line that carries no input."""
+
+    line: int
+
+
+Origin: TypeAlias = Input | Literal | Special | Computed
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Characters `start` to `end` of a prompt and where they came from."""
+
+    start: int
+    end: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A rendered conversation: its text, and spans that cover it without gap or overlap."""
+
+    text: str
+    spans: tuple[Span, ...]
+
+    def piece(self, span: Span) -> str:
+        """The text of one of its spans."""
+        return self.text[span.start : span.end]
+
+    def inputs(self, pointer: str = "", *, below: bool = True, key: bool | None = None) -> Iterator[Span]:
+        """Spans of the value at `pointer`, with `below` also of everything inside it; `key` selects
+        names of members (True), values (False) or both (None)."""
+        for span in self.spans:
+            origin = span.origin
+            if isinstance(origin, Input) and _within(origin.pointer, pointer, below) and key in (None, origin.key):
+                yield span
+
+    def shows(self, pointer: str, *, below: bool = True) -> bool:
+        """Whether any character of the value at `pointer` reached the prompt."""
+        return any(True for _ in self.inputs(pointer, below=below))
+
+
+def _within(pointer: str, root: str, below: bool) -> bool:
+    return pointer == root or (below and pointer.startswith(root + "/"))
+
+
+def pointer_token(name: str) -> str:
+    """A member's name as one reference token of a JSON pointer (RFC 6901, section 3)."""
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+_VISIBLE = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛"}
+
+
+def visible(text: str) -> str:
+    """`text` with every control character, bidirectional mark, lone surrogate and invisible character
+    spelled out, so that a hostile template cannot steer a terminal or hide what it prints."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else _spelled(character) for character in text)
+
+
+def _spelled(character: str) -> str:
+    return _VISIBLE.get(character) or f"⟨U+{ord(character):04X}⟩"
