@@ -1,0 +1,59 @@
+"""What every test may lean on: the shared real-world data, and a guard that keeps tests off the network."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SHARED = ROOT.parent / "shared"
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real templates and packages beside the checkout; it is read in place, never copied."""
+    if not (SHARED / "templates").is_dir():
+        pytest.skip("needs the real templates in ../shared, which are not part of the project")
+    return SHARED
+
+
+class NetworkForbidden(AssertionError):
+    """A test tried to leave this machine."""
+
+
+@pytest.fixture(autouse=True)
+def no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only loopback may be reached, except by tests marked `live`."""
+    if request.node.get_closest_marker("live"):
+        return
+    connect, connect_ex, lookup = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+
+    def guarded(real):
+        def to(self, address):
+            if self.family in (socket.AF_INET, socket.AF_INET6) and not _loopback(address[0]):
+                raise NetworkForbidden(f"a test tried to connect to {address[0]}")
+            return real(self, address)
+
+        return to
+
+    def guarded_lookup(host, *rest, **options):
+        if host is not None and not _loopback(host):
+            raise NetworkForbidden(f"a test tried to look up {host}")
+        return lookup(host, *rest, **options)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded(connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded(connect_ex))
+    monkeypatch.setattr(socket, "getaddrinfo", guarded_lookup)
+
+
+def _loopback(host: str | bytes) -> bool:
+    name = host.decode() if isinstance(host, bytes) else host
+    if name in ("localhost", ""):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
