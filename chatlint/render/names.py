@@ -1,0 +1,405 @@
+"""Variables a template reads without having set them, and assignments that a loop swallows.
+
+Jinja's own `meta.find_undeclared_variables` runs the code generator, which evaluates constant expressions
+(`9**(9**9)` in a dead branch hangs it) and rewrites the tree; this walk only looks.
+
+Scopes follow Jinja: a loop, macro, call or block keeps what it sets to itself, an `if` does not. A binding
+made in one branch is not sure after it, unless every branch made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from jinja2 import nodes
+
+GLOBALS = frozenset(
+    {"range", "dict", "lipsum", "cycler", "joiner", "namespace", "raise_exception", "strftime_now"}
+)
+"""Names that every transformers host defines."""
+IMPLICIT = frozenset({"loop", "caller", "varargs", "kwargs", "self", "super"})
+"""Names that Jinja itself binds inside loops, macros and blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A name read before anything in the template surely set it.
+
+    `lines` are all such reads; `bare_lines` those whose value is used where an undefined one would show or
+    fail (not tested by `is defined`, `default` or as a truth value, nor inside a branch that tested it).
+    `stored`: the template sets it somewhere; `defaulted`: only to give an unset variable a default.
+    `called`: it is called like a function.
+    """
+
+    name: str
+    lines: tuple[int, ...]
+    bare_lines: tuple[int, ...] = ()
+    stored: bool = False
+    defaulted: bool = False
+    called: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LoopSet:
+    """`{% set name %}` inside a loop. `outer_line` is where an outer scope had set the same name, `read_line`
+    where it is read after the loop, which sees the outer value (0: nowhere)."""
+
+    name: str
+    line: int
+    loop_line: int
+    outer_line: int = 0
+    read_line: int = 0
+
+
+@dataclass(slots=True)
+class _Scope:
+    kind: str
+    line: int
+    parent: _Scope | None
+    bound: dict[str, int] = field(default_factory=dict)
+    maybe: dict[str, int] = field(default_factory=dict)
+    sets: dict[str, int] = field(default_factory=dict)
+    lost: dict[str, LoopSet] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Reads:
+    lines: dict[int, None] = field(default_factory=dict)
+    bare: dict[int, None] = field(default_factory=dict)
+    stored: bool = False
+    other_store: bool = False
+    called: bool = False
+
+
+_Node = TypeVar("_Node", bound=nodes.Node)
+
+
+class NameWalk:
+    """One pass over a tree in document order; `variables()` and `loop_sets()` give what it saw."""
+
+    def __init__(self) -> None:
+        self._scope = _Scope("root", 0, None)
+        self._reads: dict[str, _Reads] = {}
+        self._loop_sets: list[LoopSet] = []
+        self._tested: list[frozenset[str]] = []
+        self._visitors: dict[type[nodes.Node], Callable[[nodes.Node], None]] = {
+            nodes.Name: _as(nodes.Name, self._name),
+            nodes.For: _as(nodes.For, self._for),
+            nodes.If: _as(nodes.If, self._if),
+            nodes.CondExpr: _as(nodes.CondExpr, self._cond_expr),
+            nodes.And: _as(nodes.And, self._and),
+            nodes.Or: _as(nodes.Or, self._or),
+            nodes.Not: _as(nodes.Not, self._not),
+            nodes.Test: _as(nodes.Test, self._test),
+            nodes.Filter: _as(nodes.Filter, self._filter),
+            nodes.Call: _as(nodes.Call, self._call),
+            nodes.Assign: _as(nodes.Assign, self._assign),
+            nodes.AssignBlock: _as(nodes.AssignBlock, self._assign_block),
+            nodes.Macro: _as(nodes.Macro, self._macro),
+            nodes.CallBlock: _as(nodes.CallBlock, self._call_block),
+            nodes.With: _as(nodes.With, self._with),
+            nodes.FilterBlock: _as(nodes.FilterBlock, self._inner),
+            nodes.Block: _as(nodes.Block, self._inner),
+            nodes.Scope: _as(nodes.Scope, self._inner),
+        }
+
+    def visit(self, node: nodes.Node) -> None:
+        """Walk `node` and everything below it."""
+        visitor = self._visitors.get(type(node))
+        if visitor:
+            visitor(node)
+        else:
+            self.visit_all(node.iter_child_nodes())
+
+    def visit_all(self, children: Iterable[nodes.Node]) -> None:
+        """Walk several nodes in order."""
+        for child in children:
+            self.visit(child)
+
+    def variables(self) -> tuple[Variable, ...]:
+        """Names read while unset, in the order of first reads."""
+        return tuple(
+            Variable(
+                name,
+                tuple(reads.lines),
+                tuple(reads.bare),
+                reads.stored,
+                reads.stored and not reads.other_store,
+                reads.called,
+            )
+            for name, reads in self._reads.items()
+            if reads.lines
+        )
+
+    def loop_sets(self) -> tuple[LoopSet, ...]:
+        """Assignments inside loops, in document order of the loops' ends."""
+        return tuple(self._loop_sets)
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    def _name(self, node: nodes.Name) -> None:
+        if node.ctx == "load":
+            self._read(node, safe=False)
+        else:
+            self._bind(node.name, node.lineno)
+
+    def _read(self, node: nodes.Name, *, safe: bool) -> None:
+        self._note_read_after_loop(node)
+        if self._is_bound(node.name):
+            return
+        reads = self._reads.setdefault(node.name, _Reads())
+        reads.lines[node.lineno] = None
+        if not safe and not any(node.name in names for names in self._tested):
+            reads.bare[node.lineno] = None
+
+    def _is_bound(self, name: str) -> bool:
+        if name in GLOBALS or name in IMPLICIT:
+            return True
+        scope: _Scope | None = self._scope
+        while scope:
+            if name in scope.bound:
+                return True
+            scope = scope.parent
+        return False
+
+    def _note_read_after_loop(self, node: nodes.Name) -> None:
+        scope: _Scope | None = self._scope
+        while scope:
+            lost = scope.lost.pop(node.name, None)
+            if lost:
+                place = self._loop_sets.index(lost)
+                self._loop_sets[place] = LoopSet(
+                    lost.name, lost.line, lost.loop_line, lost.outer_line, node.lineno
+                )
+            if node.name in scope.bound:
+                return
+            scope = scope.parent
+
+    def _truth(self, node: nodes.Node) -> None:
+        """A value that is only asked whether it is true: an undefined one is simply false."""
+        if isinstance(node, nodes.Name):
+            self._read(node, safe=True)
+        else:
+            self.visit(node)
+
+    # -- expressions -----------------------------------------------------------------------------------------
+
+    def _test(self, node: nodes.Test) -> None:
+        if node.name in ("defined", "undefined", "none") and isinstance(node.node, nodes.Name):
+            self._read(node.node, safe=True)
+        else:
+            self.visit_all(node.iter_child_nodes())
+
+    def _filter(self, node: nodes.Filter) -> None:
+        if node.name in ("default", "d") and isinstance(node.node, nodes.Name):
+            self._read(node.node, safe=True)
+            self.visit_all(node.args)
+        else:
+            self.visit_all(node.iter_child_nodes())
+
+    def _call(self, node: nodes.Call) -> None:
+        if isinstance(node.node, nodes.Name) and not self._is_bound(node.node.name):
+            self._reads.setdefault(node.node.name, _Reads()).called = True
+        self.visit_all(node.iter_child_nodes())
+
+    def _cond_expr(self, node: nodes.CondExpr) -> None:
+        self._truth(node.test)
+        with_true, with_false = _tested(node.test)
+        self._under(with_true, [node.expr1])
+        self._under(with_false, [node.expr2] if node.expr2 else [])
+
+    def _and(self, node: nodes.And) -> None:
+        self._truth(node.left)
+        self._under(_tested(node.left)[0], [node.right], truth=True)
+
+    def _or(self, node: nodes.Or) -> None:
+        self._truth(node.left)
+        self._under(_tested(node.left)[1], [node.right], truth=True)
+
+    def _not(self, node: nodes.Not) -> None:
+        self._truth(node.node)
+
+    def _under(self, names: frozenset[str], children: Iterable[nodes.Node], *, truth: bool = False) -> None:
+        self._tested.append(names)
+        for child in children:
+            if truth:
+                self._truth(child)
+            else:
+                self.visit(child)
+        self._tested.pop()
+
+    # -- binding ---------------------------------------------------------------------------------------------
+
+    def _bind(self, name: str, line: int) -> None:
+        self._scope.bound.setdefault(name, line)
+        self._scope.lost.pop(name, None)
+
+    def _assign(self, node: nodes.Assign) -> None:
+        self.visit(node.node)
+        self._store(node.target, defaulting=_gives_default(node, self._tested))
+
+    def _assign_block(self, node: nodes.AssignBlock) -> None:
+        self._enter("block", node.lineno)
+        if node.filter:
+            self.visit(node.filter)
+        self.visit_all(node.body)
+        self._leave()
+        self._store(node.target, defaulting=False)
+
+    def _store(self, target: nodes.Node, *, defaulting: bool) -> None:
+        for name in _stored_names(target):
+            reads = self._reads.setdefault(name, _Reads())
+            reads.stored = True
+            reads.other_store = reads.other_store or not defaulting
+            if self._scope.kind == "for":
+                self._scope.sets.setdefault(name, target.lineno)
+            self._bind(name, target.lineno)
+        if isinstance(target, nodes.NSRef):
+            self._read(nodes.Name(target.name, "load", lineno=target.lineno), safe=False)
+
+    def _if(self, node: nodes.If) -> None:
+        """Branches bind in turn; what all of them bind is sure afterwards, and so is a default."""
+        tests = [node.test, *(branch.test for branch in node.elif_)]
+        bodies = [node.body, *(branch.body for branch in node.elif_)]
+        before, after = dict(self._scope.bound), []
+        failed: frozenset[str] = frozenset()
+        defined: frozenset[str] = frozenset()
+        for test, body in zip(tests, bodies, strict=True):
+            self._scope.bound = dict(before)
+            self._truth(test)
+            with_true, with_false = _tested(test)
+            self._under(with_true | failed, body)
+            after.append(self._scope.bound)
+            failed |= with_false
+            defined |= _defined_unless(test)
+        self._scope.bound = dict(before)
+        self._under(failed, node.else_)
+        after.append({**self._scope.bound, **dict.fromkeys(defined, node.lineno)})
+        sure = set(after[0]).intersection(*after[1:])
+        self._scope.bound = {name: line for bound in after for name, line in bound.items() if name in sure}
+
+    def _for(self, node: nodes.For) -> None:
+        self.visit(node.iter)
+        self._enter("for", node.lineno)
+        self.visit(node.target)
+        if node.test:
+            self._truth(node.test)
+        self.visit_all(node.body)
+        loop = self._leave()
+        self._enter("else", node.lineno)
+        self.visit_all(node.else_)
+        self._leave()
+        self._lose(loop)
+
+    def _lose(self, loop: _Scope) -> None:
+        for name, line in loop.sets.items():
+            lost = LoopSet(name, line, loop.line, self._outer_line(name))
+            self._loop_sets.append(lost)
+            self._scope.lost[name] = lost
+
+    def _outer_line(self, name: str) -> int:
+        scope: _Scope | None = self._scope
+        while scope:
+            if name in scope.bound:
+                return scope.bound[name]
+            scope = scope.parent
+        return 0
+
+    def _macro(self, node: nodes.Macro) -> None:
+        self.visit_all(node.defaults)
+        self._bind(node.name, node.lineno)
+        self._body(node)
+
+    def _call_block(self, node: nodes.CallBlock) -> None:
+        self.visit(node.call)
+        self.visit_all(node.defaults)
+        self._body(node)
+
+    def _body(self, node: nodes.Macro | nodes.CallBlock) -> None:
+        self._enter("macro", node.lineno)
+        self.visit_all(node.args)
+        self.visit_all(node.body)
+        self._leave()
+
+    def _with(self, node: nodes.With) -> None:
+        self.visit_all(node.values)
+        self._enter("with", node.lineno)
+        self.visit_all(node.targets)
+        self.visit_all(node.body)
+        self._leave()
+
+    def _inner(self, node: nodes.Node) -> None:
+        self._enter("block", node.lineno)
+        self.visit_all(node.iter_child_nodes())
+        self._leave()
+
+    def _enter(self, kind: str, line: int) -> None:
+        self._scope = _Scope(kind, line, self._scope)
+
+    def _leave(self) -> _Scope:
+        left = self._scope
+        self._scope = left.parent or left
+        return left
+
+
+def _as(kind: type[_Node], visitor: Callable[[_Node], None]) -> Callable[[nodes.Node], None]:
+    """A visitor of one node class as one of any node; the table it goes into is keyed by that class."""
+
+    def visit(node: nodes.Node) -> None:
+        assert isinstance(node, kind)
+        visitor(node)
+
+    return visit
+
+
+def _stored_names(target: nodes.Node) -> list[str]:
+    if isinstance(target, nodes.Name):
+        return [target.name]
+    return [name.name for name in target.find_all(nodes.Name)]
+
+
+def _gives_default(node: nodes.Assign, tested: list[frozenset[str]]) -> bool:
+    """`set x = x | default(…)`, `set x = x if x is defined else …`, or a `set x` under `x is not defined`."""
+    names = _stored_names(node.target)
+    if any(name in under for name in names for under in tested):
+        return True
+    reads = {name.name for name in node.node.find_all(nodes.Name)}
+    if isinstance(node.node, nodes.Name):
+        reads.add(node.node.name)
+    return bool(names) and set(names) <= reads
+
+
+def _tested(test: nodes.Node) -> tuple[frozenset[str], frozenset[str]]:
+    """Names whose definedness is settled where `test` holds, and where it does not.
+
+    "Settled" covers both outcomes: under `x is not defined` an assignment of x is a default.
+    """
+    if isinstance(test, nodes.Not):
+        with_true, with_false = _tested(test.node)
+        return with_false, with_true
+    if isinstance(test, nodes.Test) and test.name in ("defined", "undefined", "none"):
+        names = frozenset({test.node.name} if isinstance(test.node, nodes.Name) else ())
+        return names, names
+    if isinstance(test, nodes.Name):
+        return frozenset({test.name}), frozenset()
+    if isinstance(test, nodes.And):
+        return _tested(test.left)[0] | _tested(test.right)[0], frozenset()
+    if isinstance(test, nodes.Or):
+        return frozenset(), _tested(test.left)[1] | _tested(test.right)[1]
+    return frozenset(), frozenset()
+
+
+def _defined_unless(test: nodes.Node) -> frozenset[str]:
+    """Names that are surely defined where `test` does not hold."""
+    if isinstance(test, nodes.Or):
+        return _defined_unless(test.left) | _defined_unless(test.right)
+    if isinstance(test, nodes.Test) and test.name == "undefined" and isinstance(test.node, nodes.Name):
+        return frozenset({test.node.name})
+    if not isinstance(test, nodes.Not):
+        return frozenset()
+    inner = test.node
+    if isinstance(inner, nodes.Test) and inner.name == "defined":
+        inner = inner.node
+    return frozenset({inner.name} if isinstance(inner, nodes.Name) else ())

@@ -1,0 +1,283 @@
+"""Static facts of one template, from one parse: nothing is evaluated, nothing is generated, nothing is run.
+
+They say what a render cannot: branches that no case reaches, variables that nobody passed yet, and why. What
+a render can tell, a render decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, TypeVar
+
+from chatlint.conversation import JSON, JSONObject
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+    from jinja2 import nodes
+
+    from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
+    from chatlint.render.fields import FieldWalk, MethodUse, Read, RoleLiteral
+    from chatlint.render.names import LoopSet, Variable
+
+GIVEN = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
+"""Variables that every host passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A filter, test or name used, and the line."""
+
+    name: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxFault:
+    """Why the source cannot be parsed; `line` is one-based, 0 if unknown."""
+
+    message: str
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """What the text of a template says about it. With a `fault` everything else is empty.
+
+    `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
+    `recursive` are macros that call themselves.
+    """
+
+    fault: SyntaxFault | None = None
+    variables: tuple[Variable, ...] = ()
+    loop_sets: tuple[LoopSet, ...] = ()
+    reads: tuple[Read, ...] = ()
+    roles: tuple[RoleLiteral, ...] = ()
+    methods: tuple[MethodUse, ...] = ()
+    filters: tuple[Use, ...] = ()
+    tests: tuple[Use, ...] = ()
+    private: tuple[Use, ...] = ()
+    recursive: tuple[Use, ...] = ()
+    texts: tuple[TemplateText, ...] = ()
+    markers: tuple[Marker, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    work: tuple[ConstantWork, ...] = ()
+    generation_blocks: tuple[int, ...] = ()
+
+    @property
+    def switches(self) -> tuple[str, ...]:
+        """Names that may be template kwargs: read while unset and never set, or only to give a default.
+
+        Whether they change anything, and their defaults, must be probed.
+        """
+        return tuple(variable.name for variable in self.variables if _may_be_kwarg(variable))
+
+    def reads_of(self, pattern: str) -> tuple[int, ...]:
+        """Lines where the member that `pattern` names is read; `*` stands for any element."""
+        return tuple(read.line for read in self.reads if read.pattern == pattern)
+
+    def reads_field(self, owner: str, name: str) -> bool:
+        """Whether a member `name` of what `owner` names is read."""
+        return bool(self.reads_of(f"{owner}/{name}"))
+
+    def to_dict(self) -> JSONObject:
+        """As plain JSON; `from_dict` is its inverse."""
+        plain: dict[str, JSON] = {name: [_row(record) for record in getattr(self, name)] for name in _RECORDS}
+        plain["generation_blocks"] = list(self.generation_blocks)
+        plain["fault"] = _row(self.fault) if self.fault else None
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: JSONObject) -> Syntax:
+        """The facts that `to_dict` wrote. Raises KeyError or TypeError on anything else."""
+        return _restored(plain)
+
+
+_RECORDS = (
+    "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "recursive",
+    "texts", "markers", "refusals", "work",
+)  # fmt: skip
+_T = TypeVar("_T", bound="DataclassInstance")
+
+
+def syntax_of(source: str) -> Syntax:
+    """The static facts of a template source, for the transformers environment. Linear in the source.
+
+    A source that does not parse gives a `fault` instead of an error.
+    """
+    from jinja2 import TemplateSyntaxError
+
+    from chatlint.limits import TEMPLATE_SOURCE_CHARACTERS
+
+    if len(source) > TEMPLATE_SOURCE_CHARACTERS:
+        return Syntax(SyntaxFault(f"the source is longer than {TEMPLATE_SOURCE_CHARACTERS:,} characters"))
+    try:
+        return _facts(_parse(source))
+    except TemplateSyntaxError as error:
+        return Syntax(SyntaxFault(error.message or "syntax error", error.lineno))
+    except RecursionError:
+        return Syntax(SyntaxFault("expressions are nested too deeply to be compiled"))
+
+
+def _parse(source: str) -> nodes.Template:
+    from jinja2.ext import Extension, loopcontrols
+    from jinja2.nodes import CallBlock, Node
+    from jinja2.parser import Parser
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Generation(Extension):
+        tags = {"generation"}  # noqa: RUF012 - jinja2 types it as a set of the instance
+
+        def parse(self, parser: Parser) -> Node:
+            line = next(parser.stream).lineno
+            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
+            return CallBlock(self.call_method("_generation"), [], [], body).set_lineno(line)
+
+    environment = ImmutableSandboxedEnvironment(
+        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
+    )
+    return environment.parse(source)
+
+
+def _facts(root: nodes.Template) -> Syntax:
+    from chatlint.render.constants import markers_in, refusals_of, texts_of, work_of
+    from chatlint.render.fields import FieldWalk
+    from chatlint.render.names import NameWalk
+
+    tree = list(_nodes(root))
+    names, members = NameWalk(), FieldWalk()
+    names.visit(root)
+    members.settle(tree)
+    texts = texts_of(tree)
+    return Syntax(
+        variables=names.variables(),
+        loop_sets=names.loop_sets(),
+        reads=members.reads(tree),
+        roles=members.roles(tree),
+        methods=_methods(tree, members),
+        filters=_uses(tree, "Filter"),
+        tests=_uses(tree, "Test"),
+        private=_private(tree),
+        recursive=_recursive(tree),
+        texts=texts,
+        markers=markers_in(texts),
+        refusals=refusals_of(tree),
+        work=work_of(root),
+        generation_blocks=_generation_blocks(tree),
+    )
+
+
+def _nodes(root: nodes.Node) -> Iterator[nodes.Node]:
+    """Every node in document order, without recursion."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(list(node.iter_child_nodes())))
+
+
+def _methods(tree: list[nodes.Node], members: FieldWalk) -> tuple[MethodUse, ...]:
+    from jinja2 import nodes
+
+    uses = [members.method_use(node) for node in tree if isinstance(node, nodes.Call)]
+    return tuple(use for use in uses if use)
+
+
+def _uses(tree: list[nodes.Node], kind: str) -> tuple[Use, ...]:
+    from jinja2 import nodes
+
+    wanted = (nodes.Filter if kind == "Filter" else nodes.Test,)
+    return tuple(Use(node.name, node.lineno) for node in tree if isinstance(node, wanted))
+
+
+def _private(tree: list[nodes.Node]) -> tuple[Use, ...]:
+    from jinja2 import nodes
+
+    names = [
+        (node.attr if isinstance(node, nodes.Getattr) else node.value, node.lineno)
+        for node in tree
+        if isinstance(node, (nodes.Getattr, nodes.Const))
+    ]
+    return tuple(Use(name, line) for name, line in names if isinstance(name, str) and _is_private(name))
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("_") and name.isidentifier() and name.strip("_") != ""
+
+
+def _recursive(tree: list[nodes.Node]) -> tuple[Use, ...]:
+    from jinja2 import nodes
+
+    macros = [node for node in tree if isinstance(node, nodes.Macro)]
+    return tuple(Use(macro.name, macro.lineno) for macro in macros if macro.name in _called_in(macro))
+
+
+def _called_in(macro: nodes.Macro) -> set[str]:
+    from jinja2 import nodes
+
+    callees = [call.node for call in macro.find_all(nodes.Call)]
+    return {callee.name for callee in callees if isinstance(callee, nodes.Name)}
+
+
+def _generation_blocks(tree: list[nodes.Node]) -> tuple[int, ...]:
+    from jinja2 import nodes
+
+    return tuple(
+        node.lineno
+        for node in tree
+        if isinstance(node, nodes.CallBlock) and isinstance(node.call.node, nodes.ExtensionAttribute)
+    )
+
+
+def _may_be_kwarg(variable: Variable) -> bool:
+    if variable.called or (variable.stored and not variable.defaulted):
+        return False
+    return variable.name not in GIVEN and not variable.name.endswith("_token")
+
+
+def _row(record: DataclassInstance) -> list[JSON]:
+    values = [getattr(record, item.name) for item in fields(record)]
+    return [list(value) if isinstance(value, tuple) else value for value in values]
+
+
+def _restored(plain: JSONObject) -> Syntax:
+    from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
+    from chatlint.render.fields import MethodUse, Read, RoleLiteral
+    from chatlint.render.names import LoopSet, Variable
+
+    fault = plain["fault"]
+    return Syntax(
+        fault=_made(SyntaxFault, [fault])[0] if fault else None,
+        variables=_made(Variable, plain["variables"]),
+        loop_sets=_made(LoopSet, plain["loop_sets"]),
+        reads=_made(Read, plain["reads"]),
+        roles=_made(RoleLiteral, plain["roles"]),
+        methods=_made(MethodUse, plain["methods"]),
+        filters=_made(Use, plain["filters"]),
+        tests=_made(Use, plain["tests"]),
+        private=_made(Use, plain["private"]),
+        recursive=_made(Use, plain["recursive"]),
+        texts=_made(TemplateText, plain["texts"]),
+        markers=_made(Marker, plain["markers"]),
+        refusals=_made(Refusal, plain["refusals"]),
+        work=_made(ConstantWork, plain["work"]),
+        generation_blocks=tuple(line for line in _list(plain["generation_blocks"]) if isinstance(line, int)),
+    )
+
+
+def _made(record: type[_T], rows: JSON) -> tuple[_T, ...]:
+    """Records from rows of their fields' values; JSON's arrays become tuples again."""
+    made = []
+    names = [item.name for item in fields(record)]
+    for row in map(_list, _list(rows)):
+        one = object.__new__(record)
+        for name, value in zip(names, row, strict=True):
+            object.__setattr__(one, name, tuple(value) if isinstance(value, list) else value)
+        made.append(one)
+    return tuple(made)
+
+
+def _list(value: JSON) -> list[JSON]:
+    if not isinstance(value, list):
+        raise TypeError(f"expected a list, found {type(value).__name__}")
+    return value
