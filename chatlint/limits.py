@@ -19,3 +19,15 @@ WORKER_SECONDS = 3.0
 
 WORKER_MEMORY_BYTES = 768 * 1024 * 1024
 """Address space of a worker process, where the system can limit it."""
+
+TEMPLATE_FILE_BYTES = 16 * 1024 * 1024
+"""Largest template file, or standard input, that is read."""
+
+JSON_FILE_BYTES = 64 * 1024 * 1024
+"""Largest JSON file that is read whole; real tokenizer configurations stay under 4 MB."""
+
+TOKENIZER_HEAD_BYTES = 256 * 1024 * 1024
+"""How far into a `tokenizer.json` its head is looked for; real heads end before 2 MB."""
+
+FOLDER_FILES = 10_000
+"""Most files of one directory that are looked at."""

@@ -29,7 +29,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PackageFile:
-    """A file that was read: its path inside the package, sha256 and size in bytes."""
+    """A file that was read: its path inside the package, sha256 and size in bytes. `sha256` is "" where only
+    the head of a large file was read."""
 
     path: str
     sha256: str
@@ -38,15 +39,19 @@ class PackageFile:
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlace:
-    """Where in a file a template's text stands, so that template positions map to file positions.
+    """Where in a file a template's text stands, so that template positions map to file positions
+    (`chatlint.source.place.file_position`).
 
     `json_pointer` is "" where the file is the template. `line_starts` maps template line n (one-based, at
-    index n-1) to the (line, column) of the file where it begins; empty where the two are the same.
+    index n-1) to the (line, column) of the file where it begins; empty where the two are the same. `written`
+    is the JSON string as the file spells it, without its quotes. `key` is the metadata key in a GGUF.
     """
 
     file: str
     json_pointer: str = ""
     line_starts: tuple[tuple[int, int], ...] = ()
+    written: str = field(default="", repr=False)
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +108,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A loaded target. `templates` are those its host would use, chosen first; `copies` are further ones found
-    that the host does not read (they are compared, not judged)."""
+    """A loaded target. `templates` are those its host would use, chosen first; `copies` are further ones
+    found that the host does not read (they are compared, not judged)."""
 
     target: Target
     templates: tuple[Template, ...]

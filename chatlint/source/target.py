@@ -1,0 +1,89 @@
+"""What the user named: one string, and the kind of thing it is."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+
+from chatlint.errors import TargetError, UsageError
+from chatlint.source.package import Target, TargetKind
+
+# huggingface_hub.utils.validate_repo_id, and what may follow: a revision, or a file or quantization.
+_HUB = re.compile(
+    r"(?P<repo>[A-Za-z0-9_][\w.-]*/[\w.-]+|[A-Za-z0-9_][\w.-]*)(?::(?P<file>[^@]+?))?(?:@(?P<revision>[^:@\s]+))?",
+    re.ASCII,
+)
+_LOCAL = (".jinja", ".jinja2", ".j2", ".json", ".gguf", ".txt")
+_PATHLIKE = ("./", "../", "/", "~")
+
+
+def parse_target(text: str, *, revision: str | None = None) -> Target:
+    """Read a TARGET. What exists on disk wins over a Hub id of the same spelling.
+
+    Raises UsageError for what can be no target, TargetError for a path that does not exist.
+    """
+    if not text.strip():
+        raise UsageError("a target was expected, got nothing", hint="name a file, a directory or a Hub model")
+    if text == "-":
+        return _local(TargetKind.STDIN, text, revision)
+    if text.startswith("corpus:"):
+        return _local(TargetKind.CORPUS, text.removeprefix("corpus:"), revision)
+    path = Path(text).expanduser() if text.startswith("~") else Path(text)
+    if _exists(path):
+        kind = TargetKind.DIRECTORY if path.is_dir() else TargetKind.FILE
+        return _local(
+            TargetKind.GGUF if path.suffix.lower() == ".gguf" and kind is TargetKind.FILE else kind,
+            str(path),
+            revision,
+        )
+    return _hub(text, revision)
+
+
+def _local(kind: TargetKind, locator: str, revision: str | None) -> Target:
+    if revision is not None:
+        raise UsageError(
+            f"{locator} is not on the Hub and has no revision {revision!r}", hint="leave out --revision"
+        )
+    return Target(kind, locator)
+
+
+def _hub(text: str, revision: str | None) -> Target:
+    match = _HUB.fullmatch(text)
+    if match is None or "/" not in match["repo"] or _looks_local(text, match["repo"]):
+        raise _missing(text)
+    if revision is not None and match["revision"] not in (None, revision):
+        raise UsageError(f"{text} and --revision {revision} name two revisions", hint="give one of them")
+    locator = match["repo"] + (f":{match['file']}" if match["file"] else "")
+    return Target(TargetKind.HUB, locator, match["revision"] or revision)
+
+
+def _looks_local(text: str, repo: str) -> bool:
+    return text.startswith(_PATHLIKE) or repo.endswith(_LOCAL)
+
+
+def _missing(text: str) -> TargetError:
+    near = _near(Path(text))
+    if near:
+        return TargetError(f"there is no file or directory {text}", hint=f"did you mean {near}?")
+    return TargetError(
+        f"there is no file or directory {text}",
+        hint="a target is a path, a Hub model (org/name), corpus:NAME, or - for standard input",
+    )
+
+
+def _near(path: Path) -> str:
+    """The sibling whose name is most like the missing one's; "" if none is."""
+    try:
+        siblings = [entry.name for entry in path.parent.iterdir()][:1000]
+    except OSError:
+        return ""
+    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.7)
+    return str(path.parent / close[0]) if close else ""
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long for a path, or a NUL in it
+        return False
