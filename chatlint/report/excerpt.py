@@ -1,0 +1,69 @@
+"""A line of text cut to what fits, with the part that matters marked under it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chatlint.report.canvas import Canvas
+from chatlint.text import visible
+
+_CONTEXT, _LEAST_CONTEXT = 24, 4
+"""Cells of context kept before the marked part when a line must be cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """What is shown, the cells before the mark, and the cells that the mark takes (at least one)."""
+
+    text: str
+    before: int
+    marked: int
+
+
+def excerpt(canvas: Canvas, text: str, start: int, end: int, room: int) -> Excerpt:
+    """At most `room` cells of `text` around the characters `start` to `end`, made visible. What is cut off is
+    shown as "…"; of a marked part that does not fit its beginning is kept."""
+    start = min(max(start, 0), len(text))
+    end = min(max(end, start), len(text))
+    low, high = _window(canvas, text, start, end, room - 2 * canvas.cells("…"))
+    head = "…" if low else ""
+    tail = "…" if high < len(text) else ""
+    before = canvas.cells(head + visible(text[low:start]))
+    marked = canvas.cells(visible(text[start : min(end, high)]))
+    return Excerpt(head + visible(text[low:high]) + tail, before, max(marked, 1))
+
+
+def _window(canvas: Canvas, text: str, start: int, end: int, room: int) -> tuple[int, int]:
+    """Which characters fit: a little before the mark, the mark and what follows, then what precedes."""
+    spare = room - canvas.cells(visible(text[start:end]))
+    lead = min(max(spare // 2, _LEAST_CONTEXT), _CONTEXT)
+    low = _reach(canvas, text, range(start - 1, -1, -1), lead)
+    room -= canvas.cells(visible(text[start - low : start]))
+    high = _reach(canvas, text, range(start, len(text)), room)
+    room -= canvas.cells(visible(text[start : start + high]))
+    low += _reach(canvas, text, range(start - low - 1, -1, -1), room)
+    return start - low, start + high
+
+
+def _reach(canvas: Canvas, text: str, indices: range, room: int) -> int:
+    """How many of the characters at `indices`, in that order, fit in `room` cells."""
+    for count, index in enumerate(indices):
+        room -= canvas.cells(visible(text[index]))
+        if room < 0:
+            return count
+    return len(indices)
+
+
+def marked_source(line: str, column: int) -> tuple[int, int]:
+    """Which characters of a template line stand at one-based `column`: a whole `{{ … }}` or `{% … %}` that
+    begins there, else a word, else one character."""
+    start = min(max(column - 1, 0), len(line))
+    rest = line[start:]
+    for opener, closer in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
+        if rest.startswith(opener):
+            close = rest.find(closer)
+            return start, start + (close + 2 if close >= 0 else len(rest))
+    length = 0
+    while length < len(rest) and (rest[length].isalnum() or rest[length] in "_."):
+        length += 1
+    return start, start + max(length, 1)

@@ -1,0 +1,62 @@
+"""Settings from a file: what is taken, and what is said about mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatlint.config import FailOn, Settings, find_config, read_config
+from chatlint.errors import UsageError
+
+
+def test_a_file_sets_what_it_names(tmp_path):
+    path = tmp_path / "chatlint.toml"
+    path.write_text(
+        'select = ["CT4"]\nignore = ["prefix-break"]\nfail-on = "warning"\nhost = "transformers-4.57"\n'
+    )
+    settings = read_config(path, Settings(offline=True))
+    assert settings == Settings(
+        "transformers-4.57", FailOn.WARNING, ("CT4",), ("prefix-break",), offline=True
+    )
+
+
+def test_a_section_of_pyproject_counts(tmp_path):
+    path = tmp_path / "pyproject.toml"
+    path.write_text('[tool.chatlint]\nfail-on = "never"\n')
+    assert read_config(path, Settings()).fail_on is FailOn.NEVER
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("fail_on = 'error'", "unknown key 'fail_on'", "did you mean 'fail-on'?"),
+        ("colour = 1", "unknown key 'colour'", "known: fail-on, host, ignore, select"),
+        ("select = 'CT4'", "select must be a list of strings", ""),
+        ("host = 5", "host must be a string", ""),
+        ("fail-on = 'fatal'", "no severity 'fatal' to fail on", "known: error, warning, info, never"),
+        ("select = [", "is not TOML", ""),
+    ],
+)
+def test_error_says_what_and_what_to_do(tmp_path, text, message, hint):
+    path = tmp_path / "chatlint.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message) as caught:
+        read_config(path, Settings())
+    assert hint in caught.value.hint
+
+
+def test_error_for_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(UsageError, match="No such file"):
+        read_config(tmp_path / "chatlint.toml", Settings())
+
+
+def test_the_nearest_configuration_holds_up_to_the_repository(tmp_path):
+    (tmp_path / "chatlint.toml").write_text("")
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    assert find_config(inner) == tmp_path / "chatlint.toml"
+    (tmp_path / "a" / "pyproject.toml").write_text("[project]\nname = 'x'\n")
+    assert find_config(inner) == tmp_path / "chatlint.toml"
+    (tmp_path / "a" / "pyproject.toml").write_text("[tool.chatlint]\n")
+    assert find_config(inner) == tmp_path / "a" / "pyproject.toml"
+    (inner / ".git").mkdir()
+    assert find_config(inner) is None
