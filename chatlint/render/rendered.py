@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from chatlint.conversation import Conversation
+from chatlint.conversation import Conversation, JSONObject
 from chatlint.text import Prompt, Span
 
 DEFAULT_HOST = "transformers-5.24"
@@ -72,14 +72,23 @@ class RenderSettings:
     now: datetime = FIXED_CLOCK
     untrusted: bool = False
     """Render in a worker process with memory and time limits instead of in this process."""
+    documents: tuple[JSONObject, ...] | None = None
+    """For `render_prompt`: the documents of the conversation."""
+    continue_final_message: bool | str = False
+    """For `render_prompt`: True (the content) or a field's name to leave the last message open."""
 
 
 class Renderer(Protocol):
-    """A template compiled once for one host; `close` ends its worker, if any."""
+    """A template compiled once for one host; `close` ends its worker, if any. Not for several threads at once."""
 
     def render(self, request: RenderRequest) -> Rendered: ...
 
     def render_all(self, requests: Sequence[RenderRequest]) -> tuple[Rendered, ...]: ...
+
+    def coverable_lines(self) -> frozenset[int]:
+        """The one-based template lines that can run; empty where the template does not compile. A line that is
+        in no `Rendered.lines` was not reached."""
+        ...
 
     def close(self) -> None: ...
 

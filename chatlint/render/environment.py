@@ -1,0 +1,42 @@
+"""The Jinja environment as transformers sets it, and templates parsed in it.
+
+Source: `transformers.utils.chat_template_utils` of 5.24.0 (`_cached_compile_jinja_template`) and 4.57.1: an
+immutable sandbox with `trim_blocks`, `lstrip_blocks`, the loop controls and `{% generation %}`; all else is
+Jinja's default. `jinja2` is imported inside the functions: this module is cheap to import.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from chatlint.errors import TemplateError
+from chatlint.limits import TEMPLATE_SOURCE_CHARACTERS
+
+if TYPE_CHECKING:
+    from jinja2 import nodes
+
+
+@lru_cache(maxsize=8)
+def parse_template(source: str) -> nodes.Template:
+    """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one trailing
+    newline is dropped). The tree is shared: it must not be changed.
+
+    Raises TemplateError with the line for a syntax error, and where the source is longer than
+    `limits.TEMPLATE_SOURCE_CHARACTERS` or nested too deep to be parsed.
+    """
+    from jinja2 import TemplateSyntaxError
+
+    from chatlint.render.grammar import parsing_environment
+
+    if len(source) > TEMPLATE_SOURCE_CHARACTERS:
+        raise TemplateError(
+            f"the template has {len(source):,} characters; at most {TEMPLATE_SOURCE_CHARACTERS:,} are compiled",
+            hint="shorten the template",
+        )
+    try:
+        return parsing_environment().parse(source)
+    except TemplateSyntaxError as error:
+        raise TemplateError(error.message or "syntax error", line=error.lineno) from error
+    except RecursionError as error:
+        raise TemplateError("the template is nested too deep to be parsed") from error
