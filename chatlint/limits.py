@@ -31,3 +31,30 @@ TOKENIZER_HEAD_BYTES = 256 * 1024 * 1024
 
 FOLDER_FILES = 10_000
 """Most files of one directory that are looked at."""
+
+TRACE_SECONDS = 20.0
+"""CPU time of all renders of one template; an ordinary one needs a tenth of a second."""
+
+TRACE_BOUND_FAILURES = 3
+"""Cases that may hit a bound before a template is asked no further."""
+
+GGUF_KEYS = 65_536
+"""Most metadata pairs of a GGUF."""
+
+GGUF_KEY_BYTES = 65_535
+"""Longest key, as ggml has it."""
+
+GGUF_STRING_BYTES = 16 * 1024 * 1024
+"""Longest string value."""
+
+GGUF_ARRAY_ITEMS = 4_194_304
+"""Longest array; the largest vocabularies have some 300,000 tokens."""
+
+GGUF_KEPT_BYTES = 64 * 1024 * 1024
+"""Longest vocabulary that is kept, in bytes of its token texts."""
+
+GGUF_SECTION_BYTES = 256 * 1024 * 1024
+"""How far into a file its metadata may reach."""
+
+GGUF_FILES = 32
+"""Most GGUFs of one directory that are read; more are named, not read."""

@@ -13,7 +13,8 @@ from chatlint.text import Prompt
 @dataclass(frozen=True, slots=True)
 class Probe:
     """One conversation with one purpose. `needs` names capabilities without which it says nothing; `vary` the
-    axes (see `axes.py`) that apply to it."""
+    axes (see `axes.py`) that apply to it; `beyond_openai` why it is not a request that OpenAI's API takes
+    ("" if it is one)."""
 
     id: str
     title: str
@@ -21,6 +22,7 @@ class Probe:
     conversation: Conversation
     needs: tuple[str, ...] = ()
     vary: tuple[str, ...] = ()
+    beyond_openai: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,139 @@
+"""Probes by id, read when they are asked for.
+
+A probe is a JSON file `<group>/<name>.json` whose id is `group/name`; `tools.json` beside the groups holds
+tools that probes name (`"@tide"`). The terms and guarantees stand in `probes/README.md`."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from chatlint.conversation import JSON, Conversation, JSONObject
+from chatlint.errors import UsageError
+from chatlint.probe.case import Probe
+from chatlint.source.bundled import bundled
+
+TOOLS_FILE = "tools.json"
+
+
+class Catalogue:
+    """The probes of one directory. Nothing is read until it is needed, and nothing twice."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._probes: dict[str, Probe] = {}
+        self._tools: JSONObject | None = None
+
+    def ids(self) -> tuple[str, ...]:
+        """Every probe's id, sorted."""
+        return tuple(sorted(f"{path.parent.name}/{path.stem}" for path in self.root.glob("*/*.json")))
+
+    def __iter__(self) -> Iterator[Probe]:
+        return (self.probe(name) for name in self.ids())
+
+    def probe(self, name: str) -> Probe:
+        """The probe of that id. Raises UsageError if there is none, or if its file is not a probe."""
+        if name not in self._probes:
+            self._probes[name] = self._read(name)
+        return self._probes[name]
+
+    def _read(self, name: str) -> Probe:
+        path = self.root / f"{name}.json"
+        if name.count("/") != 1 or ".." in name or not path.is_file():
+            near = difflib.get_close_matches(name, self.ids(), n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(near)}?" if near else "`chatlint probes` lists them"
+            raise UsageError(f"there is no probe {name!r}", hint=hint)
+        return self._probe(name, _Source(path, _object(_parsed(path), path, "the file")))
+
+    def _probe(self, name: str, source: _Source) -> Probe:
+        if source.text("id") != name:
+            raise source.fault(f"its id must be {name!r}, as the file is named")
+        return Probe(
+            name,
+            source.text("title"),
+            source.text("why"),
+            self._conversation(source),
+            source.names("needs"),
+            source.names("vary"),
+            source.text("beyond_openai") if "beyond_openai" in source.content else "",
+        )
+
+    def _conversation(self, source: _Source) -> Conversation:
+        inner = _Source(
+            source.path, _object(source.content.get("conversation"), source.path, "`conversation`")
+        )
+        tools = inner.items("tools")
+        kwargs = _object(inner.content.get("template_kwargs", {}), source.path, "`template_kwargs`")
+        return Conversation(
+            messages=inner.objects(inner.items("messages") or [], "messages"),
+            tools=None if tools is None else tuple(self._tool(tool, source.path) for tool in tools),
+            documents=inner.objects(inner.items("documents"), "documents")
+            if inner.items("documents")
+            else None,
+            template_kwargs=kwargs,
+        )
+
+    def _tool(self, tool: JSON, path: Path) -> JSONObject:
+        if not isinstance(tool, str):
+            return _object(tool, path, "a tool")
+        if self._tools is None:
+            file = self.root / TOOLS_FILE
+            self._tools = _object(_parsed(file), file, "the file")
+        if tool not in self._tools:
+            raise UsageError(f"{path}: there is no tool {tool!r} in {TOOLS_FILE}")
+        return _object(self._tools[tool], path, f"the tool {tool}")
+
+
+@cache
+def catalogue() -> Catalogue:
+    """The probes that come with chatlint."""
+    return Catalogue(bundled("probes"))
+
+
+class _Source:
+    """An object of a probe's file, read with complaints that name the file."""
+
+    def __init__(self, path: Path, content: JSONObject) -> None:
+        self.path = path
+        self.content = content
+
+    def fault(self, what: str) -> UsageError:
+        return UsageError(
+            f"{self.path}: {what}", hint="`chatlint schema probe` prints what a probe looks like"
+        )
+
+    def text(self, name: str) -> str:
+        value = self.content.get(name)
+        if not isinstance(value, str):
+            raise self.fault(f"`{name}` must be a text")
+        return value
+
+    def names(self, name: str) -> tuple[str, ...]:
+        values = self.items(name) or ()
+        return tuple(value for value in values if isinstance(value, str))
+
+    def items(self, name: str) -> Sequence[JSON] | None:
+        value = self.content.get(name)
+        if value is None or (isinstance(value, list)):
+            return value
+        raise self.fault(f"`{name}` must be a list")
+
+    def objects(self, values: Sequence[JSON] | None, name: str) -> tuple[JSONObject, ...]:
+        return tuple(_object(value, self.path, f"an element of `{name}`") for value in values or ())
+
+
+def _object(value: JSON, path: Path, what: str) -> JSONObject:
+    if not isinstance(value, Mapping):
+        raise UsageError(f"{path}: {what} must be an object")
+    return value
+
+
+def _parsed(path: Path) -> JSON:
+    try:
+        parsed: JSON = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
+    return parsed

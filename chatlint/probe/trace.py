@@ -1,0 +1,222 @@
+"""A template and everything it has been asked.
+
+`Trace.ask` renders on demand and remembers by what is rendered, so detection, inference, verification and
+rules share their renders: what one has asked the other has for nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from chatlint.conversation import JSON, Conversation
+from chatlint.errors import UsageError
+from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_SECONDS
+from chatlint.probe.axes import SWITCH, applied, settled
+from chatlint.probe.case import Case, Observation
+from chatlint.probe.catalogue import Catalogue, catalogue
+from chatlint.render.rendered import (
+    FailureKind,
+    Rendered,
+    Renderer,
+    RenderFailure,
+    RenderRequest,
+    RenderSettings,
+)
+from chatlint.source.package import Template
+from chatlint.store.disk import Store
+
+_SETTING = re.compile(r",(?=[a-z_]+(?:\.\w+)?=)")
+
+
+class Trace:
+    """One template in one setting; asks it and remembers. Close it when done: it may hold a worker
+    process."""
+
+    def __init__(
+        self,
+        template: Template,
+        settings: RenderSettings | None = None,
+        store: Store | None = None,
+        *,
+        probes: Catalogue | None = None,
+        renderer: Renderer | None = None,
+    ) -> None:
+        self.template = template
+        self.settings = settings or RenderSettings()
+        self.probes = probes or catalogue()
+        self._store = store
+        self._renderer = renderer
+        self._cases: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
+        self._asked: dict[str, Observation] = {}
+        self._rendered: dict[str, Rendered] = {}
+        self._lines: set[int] = set()
+        self._bounds = 0
+        self.renders = 0
+        """How many renders were made."""
+        self.seconds = 0.0
+        """CPU time they took."""
+
+    # -- cases -----------------------------------------------------------------------------------------------
+
+    def case(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Case:
+        """A probe in one variant. `switches` are template kwargs. Raises UsageError on unknown names."""
+        named = {SWITCH + name: json.dumps(value) for name, value in (switches or {}).items()}
+        return self._case(probe, {**axes, **named})
+
+    def case_of(self, case_id: str) -> Case:
+        """The case that an id names: `tools/given@tools=empty,generation=off`. Raises UsageError."""
+        probe, _, settings = case_id.partition("@")
+        pairs = [setting.partition("=") for setting in _SETTING.split(settings)] if settings else []
+        return self._case(probe, {axis: value for axis, _, value in pairs})
+
+    def _case(self, probe: str, axes: Mapping[str, str]) -> Case:
+        variant = settled(axes)
+        if (probe, variant) not in self._cases:
+            conversation = applied(self.probes.probe(probe).conversation, dict(variant))
+            self._cases[probe, variant] = _case(probe, variant, conversation)
+        return self._cases[probe, variant]
+
+    # -- asking ----------------------------------------------------------------------------------------------
+
+    def see(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Observation:
+        """What the template does with a probe in one variant."""
+        return self.ask(self.case(probe, switches=switches, **axes))
+
+    def ask_conversation(
+        self,
+        name: str,
+        conversation: Conversation,
+        *,
+        add_generation_prompt: bool = True,
+        continue_final_message: bool | str = False,
+    ) -> Observation:
+        """What the template does with a conversation made on the spot. `name` stands for a probe's id:
+        stable, readable, and never used for another conversation of the same trace."""
+        variant = () if add_generation_prompt or continue_final_message else (("generation", "off"),)
+        if continue_final_message:
+            field = "content" if continue_final_message is True else continue_final_message
+            variant = (("continue", field),)
+        case = Case(name, variant, conversation, add_generation_prompt, continue_final_message)
+        return self.ask(case)
+
+    def ask(self, case: Case) -> Observation:
+        """What the template does with a case. Renders unless an equal conversation was rendered before."""
+        return self.ask_all((case,))[0]
+
+    def ask_all(self, cases: Iterable[Case]) -> tuple[Observation, ...]:
+        """`ask` for several cases, rendered together where they are new."""
+        wanted = tuple(cases)
+        new = [case for case in wanted if case.id not in self._asked]
+        requests = {key: _request(case) for case in new if (key := _key(case)) not in self._rendered}
+        self._render(requests)
+        for case in new:
+            self._asked[case.id] = _observation(case, self._rendered[_key(case)])
+        return tuple(self._same(self._asked[case.id], case) for case in wanted)
+
+    def _same(self, observation: Observation, case: Case) -> Observation:
+        known = observation.case.conversation
+        if known is not case.conversation and known != case.conversation:
+            raise UsageError(f"the case {case.id} names two different conversations")
+        return observation
+
+    def _render(self, requests: Mapping[str, RenderRequest]) -> None:
+        if not requests:
+            return
+        if self._bounds >= TRACE_BOUND_FAILURES or self.seconds > TRACE_SECONDS:
+            self._rendered |= dict.fromkeys(requests, _GIVEN_UP)
+            return
+        answers = self._opened().render_all(tuple(requests.values()))
+        for key, rendered in zip(requests, answers, strict=True):
+            self._rendered[key] = rendered
+            self._count(rendered)
+
+    def _count(self, rendered: Rendered) -> None:
+        self.renders += 1
+        self.seconds += rendered.seconds
+        self._lines |= rendered.lines
+        self._bounds += rendered.failure is not None and rendered.failure.kind is FailureKind.BOUND
+
+    def _opened(self) -> Renderer:
+        if self._renderer is None:
+            from chatlint.render.renderer import open_renderer
+
+            self._renderer = open_renderer(self.template, self.settings, self._store)
+        return self._renderer
+
+    # -- what was seen ---------------------------------------------------------------------------------------
+
+    @property
+    def observations(self) -> tuple[Observation, ...]:
+        """Every case asked, once, in the order of the first asking."""
+        return tuple(self._asked.values())
+
+    @property
+    def failed(self) -> tuple[Observation, ...]:
+        """The cases that gave no prompt."""
+        return tuple(observation for observation in self._asked.values() if observation.failure)
+
+    @property
+    def lines(self) -> frozenset[int]:
+        """One-based template lines that ran in any render."""
+        return frozenset(self._lines)
+
+    def close(self) -> None:
+        """End the renderer; what was seen stays."""
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+_GIVEN_UP = Rendered(
+    None,
+    RenderFailure(
+        FailureKind.BOUND,
+        "",
+        "not rendered: earlier cases hit a bound, so this template is not asked further",
+    ),
+)
+
+
+def _case(probe: str, variant: tuple[tuple[str, str], ...], conversation: Conversation) -> Case:
+    """A continued message is never followed by a generation prompt: transformers refuses the two together."""
+    chosen = dict(variant)
+    field = chosen.get("continue", "off")
+    continued: bool | str = False if field == "off" else (field == "content" or field)
+    return Case(probe, variant, conversation, chosen.get("generation") != "off" and not continued, continued)
+
+
+def _request(case: Case) -> RenderRequest:
+    return RenderRequest(case.conversation, case.add_generation_prompt, case.continue_final_message)
+
+
+def _key(case: Case) -> str:
+    """Two cases with equal keys give equal renders. The order of members counts: templates can print it."""
+    conversation = case.conversation
+    return json.dumps(
+        (
+            conversation.messages,
+            conversation.tools,
+            conversation.documents,
+            conversation.template_kwargs,
+            case.add_generation_prompt,
+            case.continue_final_message,
+        ),
+        ensure_ascii=False,
+    )
+
+
+def _observation(case: Case, rendered: Rendered) -> Observation:
+    return Observation(case, rendered.prompt, rendered.failure, rendered.mutated, rendered.seconds)
+
+
+def renamed(observation: Observation, case: Case) -> Observation:
+    """The same observation under another case's name."""
+    return replace(observation, case=case)
