@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, TypeVar
 
 from chatlint.conversation import JSON, JSONObject
+from chatlint.errors import TemplateError
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -105,38 +106,14 @@ def syntax_of(source: str) -> Syntax:
 
     A source that does not parse gives a `fault` instead of an error.
     """
-    from jinja2 import TemplateSyntaxError
+    from chatlint.render.environment import parse_template
 
-    from chatlint.limits import TEMPLATE_SOURCE_CHARACTERS
-
-    if len(source) > TEMPLATE_SOURCE_CHARACTERS:
-        return Syntax(SyntaxFault(f"the source is longer than {TEMPLATE_SOURCE_CHARACTERS:,} characters"))
     try:
-        return _facts(_parse(source))
-    except TemplateSyntaxError as error:
-        return Syntax(SyntaxFault(error.message or "syntax error", error.lineno))
+        return _facts(parse_template(source))
+    except TemplateError as error:
+        return Syntax(SyntaxFault(error.message, error.line))
     except RecursionError:
-        return Syntax(SyntaxFault("expressions are nested too deeply to be compiled"))
-
-
-def _parse(source: str) -> nodes.Template:
-    from jinja2.ext import Extension, loopcontrols
-    from jinja2.nodes import CallBlock, Node
-    from jinja2.parser import Parser
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    class Generation(Extension):
-        tags = {"generation"}  # noqa: RUF012 - jinja2 types it as a set of the instance
-
-        def parse(self, parser: Parser) -> Node:
-            line = next(parser.stream).lineno
-            body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
-            return CallBlock(self.call_method("_generation"), [], [], body).set_lineno(line)
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[Generation, loopcontrols]
-    )
-    return environment.parse(source)
+        return Syntax(SyntaxFault("expressions are nested too deep to be compiled"))
 
 
 def _facts(root: nodes.Template) -> Syntax:
