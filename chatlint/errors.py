@@ -2,7 +2,8 @@
 
     ChatlintError
     ├── TemplateError   the template's author: it does not compile, or breaks while rendering
-    ├── TargetError     the target: missing, unreadable, no template in it, the network (exit 3)
+    ├── TargetError     the target: missing, unreadable, the network (exit 3)
+    │   └── NoTemplateError   it was read, and holds no template
     ├── UsageError      the command line, a configuration or an input file of the user (exit 2)
     └── InternalError   chatlint itself (exit 2)
 
@@ -34,7 +35,11 @@ class TemplateError(ChatlintError):
 
 
 class TargetError(ChatlintError):
-    """The target could not be loaded, or holds no template."""
+    """The target could not be loaded."""
+
+
+class NoTemplateError(TargetError):
+    """The target was read, and holds no template."""
 
 
 class UsageError(ChatlintError):

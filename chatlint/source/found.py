@@ -8,7 +8,7 @@ from enum import IntEnum
 from hashlib import sha256
 
 from chatlint.conversation import JSON
-from chatlint.errors import TargetError
+from chatlint.errors import NoTemplateError, TargetError
 from chatlint.source.json_text import JsonText, array_starts, not_utf8, object_members, refuse_stand_ins
 from chatlint.source.package import Failure, Template, TemplatePlace
 from chatlint.source.place import json_place
@@ -147,4 +147,4 @@ def _rank(name: str) -> int:
 
 def no_template(subject: str, hint: str) -> TargetError:
     """There is nothing to judge."""
-    return TargetError(f"{subject} has no chat template", hint=hint)
+    return NoTemplateError(f"{subject} has no chat template", hint=hint)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 
 from chatlint.source.package import TemplatePlace
 
@@ -40,6 +41,23 @@ def file_position(place: TemplatePlace, line: int, column: int) -> tuple[int, in
             break
         offset += _width(place.written, offset)
     return file_line, place.line_starts[0][1] + offset
+
+
+def template_position(place: TemplatePlace, line: int, column: int) -> tuple[int, int]:
+    """The other way: the (line, column) of the template's character that is written at this position of the
+    file, or that begins last before it. A position before the template is answered with (1, 1)."""
+    if not place.line_starts:
+        return line, column
+    template_line = bisect_right(place.line_starts, (line, max(column, 1)))
+    if not template_line:
+        return 1, 1
+    origin = place.line_starts[0][1]
+    offset, end = place.line_starts[template_line - 1][1] - origin, column - origin
+    characters = 0
+    while offset < end and offset < len(place.written):
+        offset += _width(place.written, offset)
+        characters += offset <= end
+    return template_line, characters + 1
 
 
 def _line_end(place: TemplatePlace, line: int) -> int:
