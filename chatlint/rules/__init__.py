@@ -1,1 +1,1 @@
-"""TODO room."""
+"""Subject → findings: one file per rule in `rules/<category>/`."""

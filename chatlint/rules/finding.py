@@ -7,8 +7,8 @@ from enum import StrEnum
 
 
 class Severity(StrEnum):
-    """How much it matters: ERROR is wrong output or a crash on standard input, WARNING breaks a common engine or
-    client, INFO is a property worth stating."""
+    """How much it matters: ERROR is wrong output or a crash on standard input, WARNING breaks a common
+    engine or client, INFO is a property worth stating."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -34,7 +34,8 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What was rendered: the case, the prompt around the place, and where in `text` the place is (code points)."""
+    """What was rendered: the case, the prompt around the place, and where in `text` the place is (code
+    points)."""
 
     case: str
     text: str
@@ -45,8 +46,8 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix` says what
-    to change. `fingerprint` survives moved lines."""
+    """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix`
+    says what to change. `fingerprint` survives moved lines."""
 
     rule: str
     code: str

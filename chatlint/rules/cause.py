@@ -1,0 +1,99 @@
+"""What a rule reports: a cause, with everything that shows it.
+
+A fault that shows in forty cases has one cause. Rules gather what they see in a `Gathering` under a key
+that says what the cause is, and yield each cause once; `run` makes findings of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chatlint.rules.finding import Confidence, Severity
+
+if TYPE_CHECKING:
+    from chatlint.probe.case import Observation
+    from chatlint.render.rendered import RenderFailure
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """One observation that shows a cause, and where in its prompt (code points; equal where there is
+    nothing to mark). `note` says what is to be seen there."""
+
+    observation: Observation
+    start: int = 0
+    end: int = 0
+    note: str = ""
+
+    @property
+    def size(self) -> tuple[int, int, int, str]:
+        """Orders sights: the smallest conversation first."""
+        case = self.observation.case
+        conversation = case.conversation
+        return (
+            len(conversation.messages),
+            len(conversation.tools or ()),
+            len(case.variant),
+            case.id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """One thing that is wrong.
+
+    `key` names the cause within its rule, in words that do not change when the template is edited elsewhere: the
+    fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
+    sights can tell. `severity` None is the rule's own."""
+
+    key: str
+    message: str
+    consequence: str
+    sights: tuple[Sight, ...] = ()
+    line: int = 0
+    column: int = 0
+    severity: Severity | None = None
+    confidence: Confidence = Confidence.HIGH
+    fix: str = ""
+    note: str = ""
+
+
+class NotEvaluated(Exception):
+    """A rule cannot tell, and says why. What is not evaluated is never shown as clean."""
+
+
+@dataclass(slots=True)
+class Gathering:
+    """Sights under the keys of their causes, in the order in which the causes were first seen."""
+
+    _sights: dict[str, list[Sight]] = field(default_factory=dict)
+
+    def add(self, key: str, sight: Sight) -> None:
+        """Note that `sight` shows the cause `key`."""
+        self._sights.setdefault(key, []).append(sight)
+
+    def __iter__(self) -> Iterator[tuple[str, tuple[Sight, ...]]]:
+        """Each key with its sights, the smallest first."""
+        for key, sights in self._sights.items():
+            yield key, smallest_first(sights)
+
+    def __bool__(self) -> bool:
+        return bool(self._sights)
+
+
+def smallest_first(sights: Iterable[Sight]) -> tuple[Sight, ...]:
+    """Each case once, the smallest conversation first."""
+    by_case: dict[str, Sight] = {}
+    for sight in sights:
+        by_case.setdefault(sight.observation.case.id, sight)
+    return tuple(sorted(by_case.values(), key=lambda sight: sight.size))
+
+
+_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+
+
+def failure_key(failure: RenderFailure) -> str:
+    """What makes two failures the same: the exception, its words without the values in them, and the line."""
+    return f"{failure.exception}: {_VARYING.sub('…', failure.message)} @{failure.line}"

@@ -1,0 +1,1 @@
+"""CT1xx: what is wrong before anything is rendered."""

@@ -1,0 +1,1 @@
+"""CT3xx: turns, roles, content and the generation prompt."""

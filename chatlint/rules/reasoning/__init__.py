@@ -1,0 +1,1 @@
+"""CT5xx: reasoning content and thinking switches."""

@@ -1,0 +1,1 @@
+"""CT2xx: what goes wrong while a template runs."""

@@ -1,0 +1,75 @@
+"""A rule: one file that holds its page (the docstring), its facts (the decorator) and its check.
+
+    @rule("CT301", severity=Severity.ERROR)
+    def check(subject: Subject) -> Iterator[Cause]: ...
+
+Its name is the file's name with dashes, its category the folder's name, its summary the first line of the
+page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import TYPE_CHECKING, TypeAlias
+
+from chatlint.rules.finding import Severity
+
+if TYPE_CHECKING:
+    from chatlint.rules.cause import Cause
+    from chatlint.rules.page import Page
+    from chatlint.rules.subject import Subject
+
+Check: TypeAlias = "Callable[[Subject], Iterator[Cause]]"
+
+
+class Stage(IntEnum):
+    """How far down the path a rule must see. Rules of the early stages still speak when later ones fail."""
+
+    PACKAGE = 1
+    """The files of the target."""
+    TEXT = 2
+    """The template's source and its static facts."""
+    TRACE = 3
+    """What was rendered."""
+    FORMAT = 4
+    """The output format that was learned."""
+    ROUND_TRIPS = 5
+    """What came back through the parser."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule. `severity` is what a finding has unless its cause says otherwise; `since` the first version
+    of chatlint with the rule."""
+
+    code: str
+    name: str
+    category: str
+    summary: str
+    severity: Severity
+    since: str
+    needs: Stage
+    check: Check
+    docstring: str
+
+    @property
+    def page(self) -> Page:
+        """The docstring as a page: sections and examples."""
+        from chatlint.rules.page import read_page
+
+        return read_page(self.docstring)
+
+
+def rule(
+    code: str, *, severity: Severity, since: str = "0.1", needs: Stage = Stage.TRACE
+) -> Callable[[Check], Rule]:
+    """Make the decorated check of a module its rule; page, name and category come from the module."""
+
+    def made(check: Check) -> Rule:
+        *_, category, name = check.__module__.split(".")
+        docstring = str(check.__globals__["__doc__"] or "")
+        summary = docstring.partition("\n")[0]
+        return Rule(code, name.replace("_", "-"), category, summary, severity, since, needs, check, docstring)
+
+    return made

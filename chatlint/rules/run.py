@@ -1,0 +1,150 @@
+"""Run rules on a subject and make findings of what they report."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
+from chatlint.rules.finding import Evidence, Finding, Severity
+from chatlint.rules.rule import Rule, Stage
+from chatlint.rules.selection import Selection
+from chatlint.source.package import Failure
+
+if TYPE_CHECKING:
+    from chatlint.rules.subject import Subject
+    from chatlint.text import Prompt
+
+SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+"""From worst to least."""
+_CONTEXT = 240
+"""Characters of a prompt shown on each side of the marked place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rules had to say: findings by severity, then code; `failures` of rules that broke (a fault of
+    chatlint); `unevaluated` as (rule, reason)."""
+
+    findings: tuple[Finding, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    unevaluated: tuple[tuple[str, str], ...] = ()
+
+
+def run(subject: Subject, selection: Selection | None = None) -> Judged:
+    """Run the selected rules. A rule that breaks is a failure in the result, never an exception.
+
+    Raises UsageError if the selection names a rule that does not exist.
+    """
+    selection = selection or Selection()
+    findings: list[Finding] = []
+    failures: list[Failure] = []
+    unevaluated: list[tuple[str, str]] = []
+    for rule in selection.rules():
+        try:
+            findings += _findings(rule, subject, selection)
+        except NotEvaluated as reason:
+            unevaluated.append((rule.name, str(reason)))
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}"
+            failures.append(Failure("rules", rule.name, message))
+    return Judged(tuple(sorted(findings, key=_rank)), tuple(failures), tuple(unevaluated))
+
+
+def _rank(finding: Finding) -> tuple[int, str, int, int]:
+    location = finding.location
+    return SEVERITIES.index(finding.severity), finding.code, location.line, location.column
+
+
+def _findings(rule: Rule, subject: Subject, selection: Selection) -> list[Finding]:
+    missing = _missing(rule, subject)
+    if missing:
+        raise NotEvaluated(missing)
+    severity = selection.severities.get(rule.name)
+    found = [_finding(rule, subject, cause) for cause in rule.check(subject)]
+    return _fingerprinted(found if severity is None else [replace(one, severity=severity) for one in found])
+
+
+def _missing(rule: Rule, subject: Subject) -> str:
+    """Why a rule that needs a stage cannot run, "" if it can."""
+    if rule.needs >= Stage.TRACE and subject.broken:
+        return "the template does not compile"
+    if rule.needs >= Stage.FORMAT and subject.format is None:
+        return "no output format was learned"
+    if rule.needs >= Stage.ROUND_TRIPS and subject.round_trips is None:
+        return "no round trip was made"
+    return ""
+
+
+def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
+    """A finding whose `fingerprint` is still the cause's key; `_fingerprinted` completes it."""
+    sights = smallest_first(cause.sights)
+    line, column = _place(cause, sights)
+    return Finding(
+        rule=rule.name,
+        code=rule.code,
+        severity=cause.severity or rule.severity,
+        confidence=cause.confidence,
+        message=cause.message,
+        consequence=cause.consequence,
+        location=subject.locate(line, column),
+        cases=tuple(sight.observation.case.id for sight in sights),
+        hosts=(subject.trace.settings.host,) if sights else (),
+        evidence=tuple(_evidence(sight) for sight in sights[:1]),
+        fix=cause.fix,
+        fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
+    )
+
+
+def _fingerprinted(findings: list[Finding]) -> list[Finding]:
+    """Hashes of rule, template name and cause; equal ones are told apart by their order in the template."""
+    seen: Counter[str] = Counter()
+    made = []
+    for finding in sorted(findings, key=_rank):
+        key = finding.fingerprint
+        text = f"{key}\n{seen[key]}"
+        seen[key] += 1
+        made.append(replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:16]))
+    return made
+
+
+def _place(cause: Cause, sights: Iterable[Sight]) -> tuple[int, int]:
+    """The place in the template: the cause's own, else what wrote the marked text, else where it broke."""
+    if cause.line:
+        return cause.line, cause.column
+    for sight in sights:
+        failure = sight.observation.failure
+        if failure and failure.line:
+            return failure.line, 0
+        if sight.observation.prompt and sight.end > sight.start:
+            return written_at(sight.observation.prompt, sight.start)
+    return 0, 0
+
+
+def written_at(prompt: Prompt, position: int) -> tuple[int, int]:
+    """The template place that wrote the character at `position`, or the last one before it that is known."""
+    from chatlint.text import Computed, Literal
+
+    place = (0, 0)
+    for span in prompt.spans:
+        if span.start > position and place != (0, 0):
+            break
+        if isinstance(span.origin, Literal):
+            place = (span.origin.line, span.origin.column)
+        elif isinstance(span.origin, Computed):
+            place = (span.origin.line, 0)
+    return place
+
+
+def _evidence(sight: Sight) -> Evidence:
+    observation = sight.observation
+    case = observation.case.id
+    if observation.failure:
+        failure = observation.failure
+        return Evidence(case, "", note=sight.note or f"{failure.exception}: {failure.message}")
+    text = observation.text
+    low, high = max(sight.start - _CONTEXT, 0), min(sight.end + _CONTEXT, len(text))
+    return Evidence(case, text[low:high], sight.start - low, sight.end - low, sight.note)

@@ -1,0 +1,48 @@
+"""Which rules run, and how severe their findings are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chatlint.errors import UsageError
+from chatlint.rules.catalogue import all_rules
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """`select` and `ignore` hold names of rules and prefixes of codes (`CT4`); nothing selected is
+    everything. The longer of two prefixes that fit wins, a name over any; at equal length `ignore` does.
+    `severities` gives findings of a rule, by its name, another severity."""
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severities: Mapping[str, Severity] = field(default_factory=dict)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """The selected rules by code. Raises UsageError for a name or prefix that fits no rule."""
+        known = all_rules()
+        for wanted in (*self.select, *self.ignore, *self.severities):
+            if not any(_fit(rule, wanted) for rule in known):
+                raise UsageError(f"no rule fits {wanted!r}", hint=_near(wanted, known))
+        return tuple(rule for rule in known if self.holds(rule))
+
+    def holds(self, rule: Rule) -> bool:
+        """Whether the rule is to run."""
+        wanted = max((_fit(rule, name) for name in self.select), default=0 if self.select else 1)
+        return wanted > max((_fit(rule, name) for name in self.ignore), default=0)
+
+
+def _fit(rule: Rule, wanted: str) -> int:
+    """How closely a name or prefix fits: 0 not at all."""
+    if wanted == rule.name:
+        return 100
+    return len(wanted) + 1 if wanted and rule.code.startswith(wanted) else 0
+
+
+def _near(wanted: str, known: tuple[Rule, ...]) -> str:
+    from chatlint.config import nearest
+
+    return nearest(wanted, [rule.name for rule in known] + [rule.code for rule in known])

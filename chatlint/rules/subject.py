@@ -1,0 +1,71 @@
+"""What rules judge: one template of a package, with everything the earlier stages found out about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from chatlint.conversation import JSON
+from chatlint.render.syntax import Syntax, SyntaxFault, syntax_of
+from chatlint.rules.finding import Location
+
+if TYPE_CHECKING:
+    from chatlint.config import Settings
+    from chatlint.probe.case import Observation
+    from chatlint.probe.trace import Trace
+    from chatlint.source.package import Package, Template
+
+
+@dataclass(slots=True)
+class Subject:
+    """`format` and `round_trips` are None where they were not made. What is costly is found when first
+    asked for and kept."""
+
+    package: Package
+    template: Template
+    trace: Trace
+    settings: Settings | None = None
+    format: object | None = None
+    round_trips: object | None = None
+    _syntax: Syntax | None = None
+    _broken: list[SyntaxFault] | None = field(default=None)
+
+    @property
+    def syntax(self) -> Syntax:
+        """The template's static facts."""
+        if self._syntax is None:
+            self._syntax = syntax_of(self.template.text)
+        return self._syntax
+
+    @property
+    def broken(self) -> SyntaxFault | None:
+        """Why the template does not compile, None if it does. Some faults only the code generator finds: an
+        unknown filter outside every `if`, `break` outside a loop."""
+        if self._broken is None:
+            fault = self.syntax.fault or self._compile_fault()
+            self._broken = [fault] if fault else []
+        return self._broken[0] if self._broken else None
+
+    def _compile_fault(self) -> SyntaxFault | None:
+        from chatlint.render.rendered import FailureKind
+
+        failure = self.see("roles/user").failure
+        if failure is None or failure.kind is not FailureKind.SYNTAX:
+            return None
+        return SyntaxFault(failure.message, failure.line)
+
+    def see(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Observation:
+        """What the template does with a probe in one variant (see `Trace.see`)."""
+        return self.trace.see(probe, switches=switches, **axes)
+
+    def locate(self, line: int, column: int = 0) -> Location:
+        """A place in the template as a place in the file that holds it."""
+        from chatlint.source.place import file_position
+
+        place = self.template.place
+        if line <= 0:
+            return Location(place.file)
+        file_line, file_column = file_position(place, line, max(column, 1))
+        mapped = bool(place.line_starts) or column > 0
+        return Location(place.file, file_line, file_column if mapped else 0)

@@ -1,0 +1,1 @@
+"""CT4xx: tools, tool calls and their results."""
