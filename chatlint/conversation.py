@@ -43,6 +43,11 @@ def value_at(conversation: Conversation, pointer: str) -> JSON:
 def _member(value: JSON, name: str, pointer: str) -> JSON:
     if isinstance(value, Mapping) and name in value:
         return value[name]
-    if isinstance(value, Sequence) and not isinstance(value, str) and name.isdecimal() and int(name) < len(value):
+    if (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and name.isdecimal()
+        and int(name) < len(value)
+    ):
         return value[int(name)]
     raise KeyError(pointer)

@@ -78,7 +78,11 @@ class Prompt:
         names of members (True), values (False) or both (None)."""
         for span in self.spans:
             origin = span.origin
-            if isinstance(origin, Input) and _within(origin.pointer, pointer, below) and key in (None, origin.key):
+            if (
+                isinstance(origin, Input)
+                and _within(origin.pointer, pointer, below)
+                and key in (None, origin.key)
+            ):
                 yield span
 
     def shows(self, pointer: str, *, below: bool = True) -> bool:

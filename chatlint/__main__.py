@@ -1,0 +1,5 @@
+"""`python -m chatlint`."""
+
+from chatlint.cli import main
+
+main()

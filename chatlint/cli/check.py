@@ -1,0 +1,161 @@
+"""`chatlint check TARGET…`: judge."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chatlint.cli import options
+
+if TYPE_CHECKING:
+    from chatlint.config import Settings
+    from chatlint.verdict import Report
+
+_FORMATS = "terminal, concise, json, jsonl"
+
+Targets = Annotated[
+    list[str],
+    typer.Argument(metavar="TARGET...", help=".jinja files, model directories, .gguf files, -, corpus:NAME."),
+]
+Format = Annotated[str, typer.Option("--format", metavar="F", help=f"What to print: {_FORMATS}.")]
+Output = Annotated[
+    list[str] | None,
+    typer.Option("--output", metavar="F=FILE", help="Also write format F to FILE; may be repeated."),
+]
+FailOn = Annotated[
+    str | None,
+    typer.Option(
+        "--fail-on",
+        metavar="SEVERITY",
+        help="Exit 1 from: error, warning, info, never.",
+        show_default="error",
+    ),
+]
+Select = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--select", metavar="RULE", help="Only these rules, by name or code prefix; may be repeated."
+    ),
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one per core.")]
+Config = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
+]
+
+
+def check_targets(
+    targets: Targets,
+    format_: Format = "terminal",
+    output: Output = None,
+    fail_on: FailOn = None,
+    select: Select = None,
+    ignore: Ignore = None,
+    host: options.Host = None,
+    template: options.TemplateFile = None,
+    special_tokens: options.SpecialTokens = None,
+    revision: options.Revision = None,
+    offline: options.Offline = False,
+    untrusted: options.Untrusted = False,
+    jobs: Jobs = 0,
+    no_cache: options.NoCache = False,
+    config: Config = None,
+    color: options.Color = "auto",
+) -> None:
+    """Judge the chat templates of one or more targets.
+
+    Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
+    loaded or has no template.
+    """
+    from dataclasses import replace
+
+    from chatlint.cli.progress import Progress
+    from chatlint.survey import judge_each
+    from chatlint.verdict import Report
+
+    outputs = _outputs(format_, output or [])
+    options.colour_choice(color)
+    settings = _settings(config, fail_on, select, ignore, host)
+    settings = replace(
+        settings,
+        template=template,
+        special_tokens=special_tokens,
+        revision=revision,
+        offline=offline,
+        untrusted=untrusted,
+        cache=not no_cache,
+    )
+    with Progress(len(targets)) as progress:
+        judged = [progress.step(verdict, verdict.target) for verdict in judge_each(targets, settings, jobs)]
+    report = Report(settings, tuple(judged))
+    _write(report, outputs, color)
+    raise typer.Exit(report.exit_code)
+
+
+def _settings(
+    config: str | None,
+    fail_on: str | None,
+    select: list[str] | None,
+    ignore: list[str] | None,
+    host: str | None,
+) -> Settings:
+    """The configuration that holds here, overruled by the command line."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from chatlint import config as configuration
+
+    settings = configuration.Settings()
+    path = Path(config) if config else configuration.find_config(Path.cwd())
+    if path:
+        settings = configuration.read_config(path, settings)
+    if fail_on:
+        settings = replace(settings, fail_on=configuration.fail_on(fail_on))
+    if select:
+        settings = replace(settings, select=_split(select))
+    if ignore:
+        settings = replace(settings, ignore=settings.ignore + _split(ignore))
+    return replace(settings, host=host) if host else settings
+
+
+def _split(names: list[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for item in names for name in item.split(",") if name.strip())
+
+
+def _outputs(format_: str, outputs: list[str]) -> list[tuple[str, str]]:
+    """(format, file) of everything to write; file "" is standard output."""
+    from chatlint.config import nearest
+    from chatlint.errors import UsageError
+    from chatlint.report import REPORTERS
+
+    pairs = [(format_, "")]
+    for item in outputs:
+        name, equals, file = item.partition("=")
+        if not equals or not file:
+            raise UsageError(f"--output {item} names no file", hint="like --output json=report.json")
+        pairs.append((name, file))
+    for name, _ in pairs:
+        if name not in REPORTERS:
+            raise UsageError(f"no format {name!r}", hint=nearest(name, REPORTERS))
+    return pairs
+
+
+def _write(report: Report, outputs: list[tuple[str, str]], color: str) -> None:
+    from chatlint.errors import UsageError
+    from chatlint.report import REPORTERS
+    from chatlint.report.canvas import Canvas, canvas_for
+
+    for name, file in outputs:
+        if not file:
+            sys.stdout.write(REPORTERS[name](report, canvas_for(sys.stdout, color)))
+            sys.stdout.flush()
+            continue
+        try:
+            with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.write(REPORTERS[name](report, Canvas(width=100)))
+        except OSError as error:
+            raise UsageError(f"{file} cannot be written: {error.strerror}") from error

@@ -1,0 +1,160 @@
+"""`chatlint render TARGET`: show the prompt, and where every character of it came from."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chatlint.cli import options
+
+if TYPE_CHECKING:
+    from chatlint.probe.case import Observation
+    from chatlint.probe.trace import Trace
+    from chatlint.source.package import Template
+    from chatlint.text import Prompt
+
+DEFAULT_PROBE = "roles/system-user"
+
+Messages = Annotated[
+    str | None, typer.Option("--messages", metavar="FILE", help="Messages as JSON; - is standard input.")
+]
+Tools = Annotated[str | None, typer.Option("--tools", metavar="FILE", help="Tools as JSON.")]
+Kwargs = Annotated[
+    str | None, typer.Option("--kwargs", metavar="JSON", help="Template kwargs, as an object.")
+]
+ProbeId = Annotated[
+    str | None, typer.Option("--probe", metavar="ID", help="A probe or a case instead, as findings name it.")
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--name", metavar="NAME", help="Which of several named templates.", show_default="default"),
+]
+Spans = Annotated[bool, typer.Option("--spans", help="A table: place, origin and text of each span.")]
+Format = Annotated[str, typer.Option("--format", metavar="F", help="What to print: terminal, json.")]
+NoGenerationPrompt = Annotated[
+    bool, typer.Option("--no-generation-prompt", help="Without a generation prompt.")
+]
+
+
+def show_prompt(
+    target: options.Target,
+    messages: Messages = None,
+    tools: Tools = None,
+    kwargs: Kwargs = None,
+    probe: ProbeId = None,
+    name: Name = None,
+    spans: Spans = False,
+    no_generation_prompt: NoGenerationPrompt = False,
+    format_: Format = "terminal",
+    host: options.Host = None,
+    template: options.TemplateFile = None,
+    special_tokens: options.SpecialTokens = None,
+    revision: options.Revision = None,
+    offline: options.Offline = False,
+    untrusted: options.Untrusted = False,
+    color: options.Color = "auto",
+) -> None:
+    """Show the prompt of a conversation: colours tell template, special tokens and input apart.
+
+    To a pipe it is the exact text. Exit status 1 if the template refuses the conversation or breaks on it.
+    """
+    from chatlint.probe.trace import Trace
+    from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
+    from chatlint.source.load import load
+
+    options.listing(format_)
+    package = load(
+        target,
+        revision=revision,
+        offline=offline,
+        host=host or DEFAULT_HOST,
+        template_file=template,
+        special_tokens_file=special_tokens,
+    )
+    chosen = _named(package.templates, name)
+    with Trace(chosen, RenderSettings(host=host or DEFAULT_HOST, untrusted=untrusted)) as trace:
+        seen = _asked(trace, messages, tools, kwargs, probe, not no_generation_prompt)
+    if seen.prompt is None:
+        raise typer.Exit(_refused(seen))
+    _print(seen.prompt, spans, format_, color)
+
+
+def _named(templates: tuple[Template, ...], name: str | None) -> Template:
+    from chatlint.config import nearest
+    from chatlint.errors import UsageError
+
+    for template in templates:
+        if template.name == name or name is None:
+            return template
+    names = [template.name for template in templates]
+    raise UsageError(f"no template {name!r} in this target", hint=nearest(str(name), names))
+
+
+def _asked(
+    trace: Trace,
+    messages: str | None,
+    tools: str | None,
+    kwargs: str | None,
+    probe: str | None,
+    generation: bool,
+) -> Observation:
+    """What the template does with the conversation that the options name."""
+    from dataclasses import replace
+
+    from chatlint.cli.inputs import read_conversation, read_kwargs, read_tools
+    from chatlint.errors import UsageError
+
+    if messages and probe:
+        raise UsageError("--messages and --probe name two conversations", hint="give one of them")
+    if messages:
+        conversation = read_conversation(messages, tools, kwargs)
+        return trace.ask_conversation("messages", conversation, add_generation_prompt=generation)
+    case = trace.case_of(probe or DEFAULT_PROBE)
+    if not tools and not kwargs and generation:
+        return trace.ask(case)
+    conversation = replace(
+        case.conversation,
+        tools=read_tools(tools) if tools else case.conversation.tools,
+        template_kwargs={**case.conversation.template_kwargs, **read_kwargs(kwargs)},
+    )
+    return trace.ask_conversation(
+        case.id,
+        conversation,
+        add_generation_prompt=generation and case.add_generation_prompt,
+        continue_final_message=case.continue_final_message,
+    )
+
+
+def _refused(seen: Observation) -> int:
+    from chatlint.cli.complaint import complain
+    from chatlint.errors import TemplateError
+    from chatlint.report.failure import failure_text
+
+    assert seen.failure is not None
+    complain(TemplateError(failure_text(seen.failure), hint=""))
+    return 1
+
+
+def _print(prompt: Prompt, spans: bool, format_: str, color: str) -> None:
+    from chatlint.report.canvas import canvas_for
+    from chatlint.report.prompt import LEGEND, origin_facts, prompt_lines, span_lines
+
+    canvas = canvas_for(sys.stdout, options.colour_choice(color))
+    if format_ == "json":
+        spelled = [{"start": s.start, "end": s.end, **origin_facts(s.origin)} for s in prompt.spans]
+        options.print_json({"text": prompt.text, "spans": spelled})
+    elif spans:
+        sys.stdout.write("".join(f"{line}\n" for line in span_lines(canvas, prompt)))
+    elif canvas.colour or sys.stdout.isatty():
+        sys.stdout.write("".join(f"{line}\n" for line in prompt_lines(canvas, prompt)))
+        if canvas.colour and sys.stderr.isatty():
+            sys.stderr.write(canvas.draw([("— ", "faint"), *LEGEND]) + "\n")
+    else:
+        _write_exactly(prompt.text)
+
+
+def _write_exactly(text: str) -> None:
+    """The prompt's own bytes: no newline added or changed; a lone surrogate as UTF-8 would spell it."""
+    sys.stdout.buffer.write(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,50 @@
+"""`chatlint rules` and `chatlint rule NAME`: the catalogue, and one rule's page."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chatlint.cli import options
+
+if TYPE_CHECKING:
+    from chatlint.rules.rule import Rule
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A rule's name or code.")]
+
+
+def list_rules(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
+    """List every rule: code, severity, name and what it finds."""
+    from chatlint.rules.catalogue import all_rules
+
+    if options.listing(format_) == "json":
+        options.print_json([_facts(rule) for rule in all_rules()])
+        return
+    rows = [
+        [(rule.code, "faint"), (rule.severity, rule.severity), (rule.name, "strong"), (rule.summary, "")]
+        for rule in all_rules()
+    ]
+    options.print_table(rows, color)
+
+
+def show_rule(name: Name, color: options.Color = "auto") -> None:
+    """Show a rule's page: what it does, why it matters, and an example."""
+    from chatlint.report.canvas import canvas_for
+    from chatlint.report.page import page_lines
+    from chatlint.rules.catalogue import find_rule
+
+    canvas = canvas_for(sys.stdout, options.colour_choice(color))
+    sys.stdout.write("\n".join(page_lines(canvas, find_rule(name))) + "\n")
+
+
+def _facts(rule: Rule) -> dict[str, str]:
+    return {
+        "name": rule.name,
+        "code": rule.code,
+        "category": rule.category,
+        "severity": rule.severity,
+        "summary": rule.summary,
+        "since": rule.since,
+    }

@@ -1,0 +1,22 @@
+"""`chatlint schema report`: the JSON Schema of what chatlint writes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+SCHEMAS = ("report",)
+
+
+def print_schema(name: Annotated[str, typer.Argument(metavar="NAME", help="Which one: report.")]) -> None:
+    """Print the JSON Schema (draft 2020-12) of chatlint's own files."""
+    from importlib.resources import files
+
+    from chatlint.config import nearest
+    from chatlint.errors import UsageError
+
+    if name not in SCHEMAS:
+        raise UsageError(f"no schema {name!r}", hint=nearest(name, SCHEMAS))
+    sys.stdout.write(files("chatlint.report").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))

@@ -1,0 +1,83 @@
+"""The README's diagram, executable.
+
+source → trace → capabilities → format → round trips → findings → report
+"""
+
+from __future__ import annotations
+
+from chatlint.config import Settings
+from chatlint.errors import InternalError, NoTemplateError, TargetError, UsageError
+from chatlint.probe.trace import Trace
+from chatlint.render.rendered import RenderSettings
+from chatlint.rules.run import run
+from chatlint.rules.selection import Selection
+from chatlint.rules.subject import Subject
+from chatlint.source.load import load
+from chatlint.source.package import Package, TargetKind, Template
+from chatlint.store.disk import Store
+from chatlint.verdict import INTERNAL, Status, TargetFailure, TargetReport, TemplateReport
+
+
+def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
+    """Everything about one template."""
+    untrusted = settings.untrusted or package.target.kind is TargetKind.HUB
+    store = Store() if settings.cache else None
+    with Trace(template, RenderSettings(settings.host, untrusted=untrusted), store) as trace:
+        subject = Subject(package, template, trace, settings)
+        judged = run(subject, Selection(settings.select, settings.ignore))
+        return TemplateReport(
+            template,
+            settings.host,
+            findings=judged.findings,
+            unevaluated=judged.unevaluated,
+            failures=judged.failures,
+        )
+
+
+def check_target(target: str, settings: Settings) -> TargetReport:
+    """Load a target and judge its templates.
+
+    A target that cannot be loaded, and a fault of chatlint, are values in the report. Only UsageError is
+    raised: it would be the same for every target.
+    """
+    try:
+        package = load(
+            target,
+            revision=settings.revision,
+            offline=settings.offline,
+            host=settings.host,
+            template_file=settings.template,
+            special_tokens_file=settings.special_tokens,
+            untrusted=settings.untrusted,
+        )
+        return TargetReport(
+            target,
+            package.target.kind,
+            package.target.revision,
+            files=package.files,
+            templates=tuple(judge(template, package, settings) for template in package.templates),
+            failures=package.failures,
+        )
+    except NoTemplateError as error:
+        return _failed(target, Status.NO_TEMPLATE, TargetFailure("load", error.message, error.hint))
+    except TargetError as error:
+        return _failed(target, Status.FAILED, TargetFailure("load", error.message, error.hint))
+    except UsageError:
+        raise
+    except Exception as error:
+        return _failed(target, Status.FAILED, _own_fault(error))
+
+
+def _failed(target: str, status: Status, failure: TargetFailure) -> TargetReport:
+    return TargetReport(target, status=status, failure=failure)
+
+
+def _own_fault(error: Exception) -> TargetFailure:
+    import os
+
+    if os.environ.get("CHATLINT_DEBUG"):
+        raise error
+    said = error.message if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+    return TargetFailure(
+        INTERNAL, f"internal error, please report it: {said}", "CHATLINT_DEBUG=1 shows where"
+    )

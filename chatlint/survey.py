@@ -1,0 +1,45 @@
+"""Many targets: judged in order, on several processes, none of them able to spoil the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+
+from chatlint.config import Settings
+from chatlint.pipeline import check_target
+from chatlint.verdict import INTERNAL, Status, TargetFailure, TargetReport
+
+_WORTH_A_PROCESS = 4
+"""Fewer targets than this are judged here: starting processes would take longer."""
+
+
+def judge_each(targets: Sequence[str], settings: Settings, jobs: int = 0) -> Iterator[TargetReport]:
+    """A verdict for each target, in the order given. `jobs` processes at most; 0 is one per core."""
+    workers = min(jobs or os.cpu_count() or 1, len(targets))
+    if workers < 2 or (not jobs and len(targets) < _WORTH_A_PROCESS):
+        yield from (check_target(target, settings) for target in targets)
+        return
+    with ProcessPoolExecutor(workers) as pool:
+        # Standard input belongs to this process.
+        waiting = [
+            None if target == "-" else pool.submit(check_target, target, settings) for target in targets
+        ]
+        for target, future in zip(targets, waiting, strict=True):
+            yield check_target(target, settings) if future is None else _outcome(future, target, settings)
+
+
+def _outcome(future: Future[TargetReport], target: str, settings: Settings) -> TargetReport:
+    """What a worker made of a target. One that died took others with it; each is tried once more, alone."""
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        with ProcessPoolExecutor(1) as alone:
+            try:
+                return alone.submit(check_target, target, settings).result()
+            except BrokenProcessPool:
+                failure = TargetFailure(
+                    INTERNAL, "the process that judged this target died", "try --untrusted"
+                )
+                return TargetReport(target, status=Status.FAILED, failure=failure)

@@ -1,0 +1,170 @@
+"""What a check found out, as values: a `Report` of `TargetReport`s of `TemplateReport`s.
+
+`to_dict` is the contract that users rely on, "chatlint.report/1" (`chatlint schema report` prints its JSON
+Schema). What was not evaluated is None or listed as such; it is never shown as clean.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from enum import StrEnum
+
+from chatlint import __version__
+from chatlint.config import FailOn, Settings
+from chatlint.conversation import JSON
+from chatlint.detect.capability import Capability
+from chatlint.rules.finding import Finding, Severity
+from chatlint.source.package import Failure, PackageFile, TargetKind, Template
+
+SCHEMA = "chatlint.report/1"
+INTERNAL = "internal"
+"""Stage of a failure that is chatlint's own."""
+_RANK = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
+_THRESHOLD = {FailOn.INFO: 1, FailOn.WARNING: 2, FailOn.ERROR: 3, FailOn.NEVER: 4}
+
+
+class Status(StrEnum):
+    """What became of a target."""
+
+    CHECKED = "checked"
+    FAILED = "failed"
+    NO_TEMPLATE = "no-template"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetFailure:
+    """Why a target was not checked. `stage` is `load`, or `internal` for a fault of chatlint."""
+
+    stage: str
+    message: str
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateReport:
+    """All that is known about one template on one host."""
+
+    template: Template
+    host: str
+    capabilities: tuple[Capability, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    unevaluated: tuple[tuple[str, str], ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    def to_dict(self) -> dict[str, JSON]:
+        """As in the contract."""
+        template = self.template
+        return {
+            "name": template.name,
+            "file": template.place.file,
+            "sha256": template.sha256,
+            "bytes": len(template.text.encode("utf-8", "surrogatepass")),
+            "host": self.host,
+            "special_tokens": "assumed" if template.special_tokens_assumed else "given",
+            "findings": plain(self.findings),
+            "not_evaluated": [{"rule": rule, "reason": reason} for rule, reason in self.unevaluated],
+            "failures": plain(self.failures),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TargetReport:
+    """One target as the user named it, with its templates or with the reason why there are none."""
+
+    target: str
+    kind: TargetKind | None = None
+    revision: str | None = None
+    status: Status = Status.CHECKED
+    failure: TargetFailure | None = None
+    files: tuple[PackageFile, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    templates: tuple[TemplateReport, ...] = ()
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def all_findings(self) -> tuple[Finding, ...]:
+        """Those of the package, then those of its templates."""
+        return self.findings + tuple(finding for template in self.templates for finding in template.findings)
+
+    @property
+    def internal(self) -> bool:
+        """Whether chatlint itself failed somewhere on this target."""
+        if self.failure and self.failure.stage == INTERNAL:
+            return True
+        return any(failure.stage == INTERNAL for template in self.templates for failure in template.failures)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """As in the contract."""
+        return {
+            "target": self.target,
+            "kind": self.kind,
+            "revision": self.revision,
+            "status": self.status,
+            "failure": plain(self.failure),
+            "files": plain(self.files),
+            "findings": plain(self.findings),
+            "templates": [template.to_dict() for template in self.templates],
+            "failures": plain(self.failures),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was checked and how."""
+
+    settings: Settings
+    targets: tuple[TargetReport, ...]
+
+    @property
+    def counts(self) -> Mapping[Severity, int]:
+        """Findings by severity."""
+        return Counter(finding.severity for target in self.targets for finding in target.all_findings)
+
+    @property
+    def exit_code(self) -> int:
+        """0 clean, 1 findings at or above `fail_on`, 2 a fault of chatlint, 3 a target that could not be
+        loaded or has no template; 2 before 3 before 1."""
+        if any(target.internal for target in self.targets):
+            return 2
+        if any(target.status is not Status.CHECKED for target in self.targets):
+            return 3
+        return int(any(_RANK[severity] >= _THRESHOLD[self.settings.fail_on] for severity in self.counts))
+
+    def to_dict(self) -> dict[str, JSON]:
+        """As in the contract."""
+        return {
+            "schema": SCHEMA,
+            "version": __version__,
+            "settings": self.settings.to_dict(),
+            "targets": [target.to_dict() for target in self.targets],
+            "summary": self.summary(),
+        }
+
+    def summary(self) -> dict[str, JSON]:
+        """Totals over all targets."""
+        return {
+            "targets": len(self.targets),
+            "templates": sum(len(target.templates) for target in self.targets),
+            "failed": sum(target.status is not Status.CHECKED for target in self.targets),
+            "errors": self.counts.get(Severity.ERROR, 0),
+            "warnings": self.counts.get(Severity.WARNING, 0),
+            "infos": self.counts.get(Severity.INFO, 0),
+            "suppressed": 0,
+        }
+
+
+def plain(value: object) -> JSON:
+    """`value` as JSON: a dataclass as an object of its fields, a tuple as a list."""
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(name): plain(member) for name, member in value.items()}
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Iterable):
+        return [plain(item) for item in value]
+    raise TypeError(f"not for a report: {type(value).__name__}")
