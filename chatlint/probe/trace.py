@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from chatlint.conversation import JSON, Conversation
 from chatlint.errors import UsageError
@@ -52,6 +51,7 @@ class Trace:
         self._asked: dict[str, Observation] = {}
         self._rendered: dict[str, Rendered] = {}
         self._lines: set[int] = set()
+        self._coverable: frozenset[int] | None = None
         self._bounds = 0
         self.renders = 0
         """How many renders were made."""
@@ -162,9 +162,28 @@ class Trace:
         """One-based template lines that ran in any render."""
         return frozenset(self._lines)
 
+    @property
+    def unreached(self) -> tuple[tuple[int, int], ...]:
+        """Template lines that could run and did not, as ranges (first, last) between lines that did."""
+        ranges: list[tuple[int, int]] = []
+        reached = True
+        for line in sorted(self._lines_to_cover()):
+            if line in self._lines:
+                reached = True
+                continue
+            ranges[len(ranges) if reached else -1 :] = [(line if reached else ranges[-1][0], line)]
+            reached = False
+        return tuple(ranges)
+
+    def _lines_to_cover(self) -> frozenset[int]:
+        if self._coverable is None:
+            self._coverable = self._opened().coverable_lines()
+        return self._coverable
+
     def close(self) -> None:
         """End the renderer; what was seen stays."""
         if self._renderer is not None:
+            self._lines_to_cover()
             self._renderer.close()
             self._renderer = None
 
@@ -215,8 +234,3 @@ def _key(case: Case) -> str:
 
 def _observation(case: Case, rendered: Rendered) -> Observation:
     return Observation(case, rendered.prompt, rendered.failure, rendered.mutated, rendered.seconds)
-
-
-def renamed(observation: Observation, case: Case) -> Observation:
-    """The same observation under another case's name."""
-    return replace(observation, case=case)
