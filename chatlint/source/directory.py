@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
-from chatlint.limits import JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
-from chatlint.source.folder import Folder, read_record
+from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
+from chatlint.source.folder import ByteStream, Folder, read_record
 from chatlint.source.found import Found, Reader, template_text, templates_in
+from chatlint.source.gguf import read_metadata
+from chatlint.source.gguf_facts import GgufReading, first_part, is_side_file, understand
 from chatlint.source.json_text import JsonText, read_json
 from chatlint.source.package import Failure, PackageFile, TemplatePlace
+from chatlint.source.special import SpecialTokens
+from chatlint.source.tokenizer_head import read_head
 
 TEMPLATE_FILE = "chat_template.jinja"
+TOKENIZER_FILE = "tokenizer.json"
 TEMPLATE_FOLDER = "additional_chat_templates"
 TEMPLATE_READERS = {
     "tokenizer_config.json": Reader.TOKENIZER_CONFIG,
@@ -32,8 +37,13 @@ class Reading:
 
     found: list[Found] = field(default_factory=list)
     objects: dict[str, Mapping[str, JSON]] = field(default_factory=dict)
+    head: Mapping[str, JSON] | None = None
+    ggufs: list[GgufReading] = field(default_factory=list)
+    paths: frozenset[str] = frozenset()
     files: list[PackageFile] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
+    tokens: SpecialTokens | None = None
+    """Special tokens that the user gave."""
 
     def add_template(self, name: str, path: str, content: bytes) -> None:
         """Note a template file. Raises TargetError if it is no text."""
@@ -42,46 +52,77 @@ class Reading:
         self.found.append(Found(name, text, TemplatePlace(path), Reader.TOKENIZER_FILES))
 
     def add_json(self, path: str, content: bytes) -> JsonText:
-        """Note a JSON file, and the templates in it if it is of a kind that carries any. Raises
-        TargetError."""
+        """Note a JSON file, and the templates in it if it is of a kind that carries any.
+
+        Raises TargetError if it is not a JSON object.
+        """
         source = read_json(path, content)
         self.files.append(read_record(path, content))
-        self.objects[PurePosixPath(path).name] = source.values()
-        reader = TEMPLATE_READERS.get(PurePosixPath(path).name)
-        if reader is not None:
-            self.found += templates_in(source, reader, self.failures)
+        self.objects[path] = source.values()
+        if path in TEMPLATE_READERS:
+            self.found += templates_in(source, TEMPLATE_READERS[path], self.failures)
         return source
+
+    def add_tokenizer(self, path: str, stream: ByteStream) -> None:
+        """Note the head of a `tokenizer.json`. Raises TargetError."""
+        self.head = read_head(stream, path)
+        self.files.append(PackageFile(path, "", stream.size or 0))
+
+    def add_gguf(self, path: str, stream: ByteStream) -> None:
+        """Note a GGUF's metadata. Raises TargetError."""
+        gguf = understand(read_metadata(stream, path), path)
+        self.files.append(PackageFile(path, "", stream.size or 0))
+        self.ggufs.append(gguf)
+        self.found += gguf.found
+        self.failures += gguf.failures
+
+    def fail(self, path: str, error: TargetError) -> None:
+        """Note what could not be read."""
+        message = f"{error.message} ({error.hint})" if error.hint else error.message
+        self.failures.append(Failure("source", path, message))
 
     @property
     def has_tokens(self) -> bool:
         """Whether a file that names special tokens was read."""
         return any(name in self.objects for name in TOKEN_FILES)
 
-    def object(self, name: str) -> Mapping[str, JSON]:
-        """The object in a JSON file; empty if the file is not there."""
-        return self.objects.get(name, {})
-
 
 def read_folder(folder: Folder) -> Reading:
-    """Read the small files of a package. What cannot be read becomes a failure in the reading."""
-    reading = Reading()
-    paths = folder.paths()
-    # `chat_template.jinja` last would lose to an additional template called `default`, as in transformers.
-    for path in sorted(paths, key=lambda path: path != TEMPLATE_FILE):
-        _read_one(reading, folder, path)
+    """Read what matters of a package's files. What cannot be read becomes a failure in the reading."""
+    reading = Reading(paths=frozenset(folder.paths()))
+    # `chat_template.jinja` first: an additional template called `default` wins over it, as in transformers.
+    for path in sorted(reading.paths, key=lambda path: (path != TEMPLATE_FILE, path)):
+        try:
+            _read_one(reading, folder, path)
+        except TargetError as error:
+            reading.fail(path, error)
+    _read_ggufs(reading, folder)
     return reading
 
 
 def _read_one(reading: Reading, folder: Folder, path: str) -> None:
     name = _template_name(path)
-    try:
-        if name is not None:
-            reading.add_template(name, path, folder.read(path, TEMPLATE_FILE_BYTES))
-        elif path in JSON_FILES:
-            reading.add_json(path, folder.read(path, JSON_FILE_BYTES))
-    except TargetError as error:
-        reading.failures.append(
-            Failure("source", path, f"{error.message} ({error.hint})" if error.hint else error.message)
+    if name is not None:
+        reading.add_template(name, path, folder.read(path, TEMPLATE_FILE_BYTES))
+    elif path in JSON_FILES:
+        reading.add_json(path, folder.read(path, JSON_FILE_BYTES))
+    elif path == TOKENIZER_FILE:
+        with closing(folder.stream(path)) as stream:
+            reading.add_tokenizer(path, stream)
+
+
+def _read_ggufs(reading: Reading, folder: Folder) -> None:
+    paths = [path for path in sorted(reading.paths) if path.lower().endswith(".gguf")]
+    models = [path for path in paths if path == first_part(path) and not is_side_file(path)]
+    for path in models[:GGUF_FILES]:
+        try:
+            with closing(folder.stream(path)) as stream:
+                reading.add_gguf(path, stream)
+        except TargetError as error:
+            reading.fail(path, error)
+    for path in models[GGUF_FILES:]:
+        reading.fail(
+            path, TargetError(f"not read: only {GGUF_FILES} GGUFs of a directory are", hint="name it alone")
         )
 
 

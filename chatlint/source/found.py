@@ -8,43 +8,47 @@ from enum import IntEnum
 from hashlib import sha256
 
 from chatlint.conversation import JSON
-from chatlint.errors import NoTemplateError, TargetError
 from chatlint.source.json_text import JsonText, array_starts, not_utf8, object_members, refuse_stand_ins
 from chatlint.source.package import Failure, Template, TemplatePlace
 from chatlint.source.place import json_place
-from chatlint.source.special import SpecialTokens
+from chatlint.source.special import SpecialTokens, assumed_tokens
 from chatlint.text import pointer_token
 
 
 class Reader(IntEnum):
     """Who reads the file a template stands in; the first kind that has any template is used."""
 
-    TOKENIZER_FILES = 0
-    TOKENIZER_CONFIG = 1
-    PROCESSOR_CONFIG = 2
-    LEGACY_PROCESSOR = 3
-    GGUF = 4
-    NOBODY = 5
+    USER = 0
+    """Named on the command line for this target."""
+    TOKENIZER_FILES = 1
+    TOKENIZER_CONFIG = 2
+    PROCESSOR_CONFIG = 3
+    LEGACY_PROCESSOR = 4
+    GGUF = 5
+    NOBODY = 6
     """An earlier duplicate of a JSON name: in the file, but no reader sees it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One template text, where it stands, and who reads it there."""
+    """One template text, where it stands, and who reads it there. `tokens` are those of its own file, where
+    that has a vocabulary (a GGUF)."""
 
     name: str
     text: str
     place: TemplatePlace
     reader: Reader
+    tokens: SpecialTokens | None = None
 
-    def template(self, tokens: SpecialTokens | None, assumed: SpecialTokens) -> Template:
-        """As the host gets it: with real special tokens, or with stand-ins if there are none."""
+    def template(self, package_tokens: SpecialTokens | None) -> Template:
+        """As the host gets it: with real special tokens, or with visible stand-ins if there are none."""
+        tokens = package_tokens if self.tokens is None else self.tokens
         return Template(
             name=self.name,
             text=self.text,
             sha256=sha256(self.text.encode("utf-8", "surrogatepass")).hexdigest(),
             place=self.place,
-            special_tokens=assumed if tokens is None else tokens,
+            special_tokens=assumed_tokens() if tokens is None else tokens,
             special_tokens_assumed=tokens is None,
         )
 
@@ -131,20 +135,19 @@ def choose(found: Sequence[Found]) -> tuple[list[Found], list[Found]]:
     """Split into what the host uses (`default` first, then `tool_use`) and the copies it does not read.
 
     transformers: any template file hides the configuration's entry altogether; a tokenizer reads no processor
-    file, so these count only where the tokenizer has no template; of one name the last wins.
+    file, so these count only where the tokenizer has no template; of one name the last wins. Of several GGUFs
+    the first is used.
     """
     reader = min((item.reader for item in found), default=Reader.NOBODY)
     if reader is Reader.NOBODY:
         return [], list(found)
-    used = {item.name: item for item in found if item.reader is reader}
+    readable = [item for item in found if item.reader is reader]
+    if reader is Reader.GGUF:
+        readable = [item for item in readable if item.place.file == readable[0].place.file]
+    used = {item.name: item for item in readable}
     chosen = sorted(used.values(), key=lambda item: _rank(item.name))
     return chosen, [item for item in found if used.get(item.name) is not item]
 
 
 def _rank(name: str) -> int:
     return {"default": 0, "tool_use": 1}.get(name, 2)
-
-
-def no_template(subject: str, hint: str) -> TargetError:
-    """There is nothing to judge."""
-    return NoTemplateError(f"{subject} has no chat template", hint=hint)

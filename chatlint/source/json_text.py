@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from json.decoder import JSONDecodeError
 
@@ -83,6 +83,8 @@ def refuse_stand_ins(file: str, content: bytes) -> None:
         raise TargetError(f"{file} is empty", hint="fetch or write the file again")
     if content.startswith(b"version https://git-lfs.github.com/spec/"):
         raise TargetError(f"{file} is a Git LFS pointer, not the file itself", hint="run `git lfs pull`")
+    if content.startswith(b"GGUF"):
+        raise TargetError(f"{file} is a GGUF, not text", hint="name the file by its path")
     if re.match(rb"\s*<(?:!doctype html|html[\s>])", content[:256], re.IGNORECASE):
         raise TargetError(f"{file} is a web page, not the file itself", hint="download the raw file")
 
@@ -92,18 +94,18 @@ def object_members(text: str, start: int = 0) -> list[Member]:
 
     Raises json.JSONDecodeError, RecursionError, ValueError.
     """
-    position = _skip(text, start)
+    position = skip_space(text, start)
     if text[position : position + 1] != "{":
         raise JSONDecodeError("Expecting a JSON object", text, position)
     members: list[Member] = []
-    position = _skip(text, position + 1)
+    position = skip_space(text, position + 1)
     while text[position : position + 1] != "}":
         if members:
-            position = _skip(text, _expect(text, position, ","))
+            position = skip_space(text, _expect(text, position, ","))
         member, position = object_member(text, position)
         members.append(member)
-    if start == 0 and _skip(text, position + 1) != len(text):
-        raise JSONDecodeError("Extra data", text, _skip(text, position + 1))
+    if start == 0 and skip_space(text, position + 1) != len(text):
+        raise JSONDecodeError("Extra data", text, skip_space(text, position + 1))
     return members
 
 
@@ -112,34 +114,35 @@ def object_member(text: str, position: int) -> tuple[Member, int]:
     if text[position : position + 1] != '"':
         raise JSONDecodeError("Expecting property name enclosed in double quotes", text, position)
     name, position = _DECODE(text, position)
-    start = _skip(text, _expect(text, _skip(text, position), ":"))
+    start = skip_space(text, _expect(text, skip_space(text, position), ":"))
     value, end = _DECODE(text, start)
-    return Member(name, value, start, end), _skip(text, end)
+    return Member(name, value, start, end), skip_space(text, end)
 
 
 def array_starts(text: str, start: int) -> list[int]:
     """Where each item of the array that begins at `start` begins. The text must have been read before."""
     starts: list[int] = []
-    position = _skip(text, start + 1)
+    position = skip_space(text, start + 1)
     while text[position : position + 1] not in ("]", ""):
         starts.append(position)
         _, end = _DECODE(text, position)
-        position = _skip(text, end)
+        position = skip_space(text, end)
         if text[position : position + 1] == ",":
-            position = _skip(text, position + 1)
+            position = skip_space(text, position + 1)
     return starts
 
 
-def strings(value: JSON) -> tuple[str, ...]:
-    """The strings of a JSON array; () for anything else."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(item for item in value if isinstance(item, str))
-    return ()
-
-
-def _skip(text: str, position: int) -> int:
+def skip_space(text: str, position: int) -> int:
+    """The first position from here on that is no JSON space."""
     match = _SPACE.match(text, position)
     return match.end() if match else position
+
+
+def objects(value: JSON) -> list[Mapping[str, JSON]]:
+    """The objects in a JSON array; none for anything else."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [item for item in value if isinstance(item, Mapping)]
+    return []
 
 
 def _expect(text: str, position: int, sign: str) -> int:

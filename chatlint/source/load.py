@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
-from chatlint.errors import TargetError
+from chatlint.errors import TargetError, UsageError
 from chatlint.limits import JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
+from chatlint.source.assemble import package_of
 from chatlint.source.bundled import corpus_entry
-from chatlint.source.directory import Reading, read_folder
-from chatlint.source.folder import LocalFolder, read_file, read_whole
-from chatlint.source.found import choose, no_template
+from chatlint.source.directory import JSON_FILES, TOKENIZER_FILE, Reading, read_folder
+from chatlint.source.folder import FileStream, LocalFolder, read_file, read_whole
+from chatlint.source.found import Reader, templates_in
+from chatlint.source.gguf_facts import first_part
 from chatlint.source.hub import load_hub
+from chatlint.source.json_text import JsonText, read_json, refuse_stand_ins
 from chatlint.source.package import Package, Target, TargetKind
-from chatlint.source.special import assumed_tokens, special_tokens
+from chatlint.source.special import NAMED, special_tokens
 from chatlint.source.target import parse_target
+
+_GGUF_MAGIC = b"GGUF"
 
 
 def load(
@@ -30,55 +37,78 @@ def load(
     """Load a target: every template in it, and the facts about its tokens.
 
     `template_file` judges another template with the target's tokens; `special_tokens_file` (in the shape of
-    `tokenizer_config.json` or `special_tokens_map.json`) gives real tokens to a bare template. `host` decides
-    which variables the templates see. `untrusted` changes nothing here: files are data, and are read within
-    the same bounds wherever they come from.
+    `tokenizer_config.json` or `special_tokens_map.json`) gives real tokens to a bare template, and overrides the
+    target's own by name. `host` decides which variables the templates see. `untrusted` changes nothing here:
+    files are data, and are read within the same bounds wherever they come from.
 
-    Raises TargetError if the target cannot be loaded or has no template, UsageError if what was named is
-    not one or a file of the user's is at fault.
+    Raises TargetError if the target cannot be loaded or has no template, UsageError if what was named is no
+    target or one of the two files is at fault.
     """
     named = parse_target(target, revision=revision)
     if named.kind is TargetKind.HUB:
         return load_hub(named, offline=offline, host=host)
-    return package_of(named, _reading(named), host=host)
-
-
-def package_of(target: Target, reading: Reading, *, host: str) -> Package:
-    """Put together what was read. Raises TargetError if there is no template in it."""
-    chosen, copies = choose(reading.found)
-    if not chosen:
-        raise _nothing(target, reading)
-    config, special_map = reading.object("tokenizer_config.json"), reading.object("special_tokens_map.json")
-    tokens = special_tokens(config, special_map, host=host) if reading.has_tokens else None
-    assumed = assumed_tokens()
-    return Package(
-        target=target,
-        templates=tuple(item.template(tokens, assumed) for item in chosen),
-        copies=tuple(item.template(tokens, assumed) for item in copies),
-        files=tuple(reading.files),
-        failures=tuple(reading.failures),
-    )
+    reading = _reading(named)
+    if named.kind is TargetKind.FILE and reading.ggufs:
+        named = replace(named, kind=TargetKind.GGUF)
+    if template_file is not None:
+        _replace_templates(reading, template_file)
+    if special_tokens_file is not None:
+        reading.tokens = special_tokens(_user_json(special_tokens_file).values(), {}, host=host)
+    return package_of(named, reading, host=host)
 
 
 def _reading(target: Target) -> Reading:
+    path = Path(target.locator)
     if target.kind is TargetKind.DIRECTORY:
-        return read_folder(LocalFolder(Path(target.locator)))
+        return read_folder(LocalFolder(path))
     if target.kind is TargetKind.CORPUS:
         return read_folder(LocalFolder(corpus_entry(target.locator)))
+    if target.kind is TargetKind.GGUF:
+        return _gguf(path)
     if target.kind is TargetKind.STDIN:
         return _bare("-", _standard_input())
-    return _file(Path(target.locator))
+    return _file(path)
 
 
 def _file(path: Path) -> Reading:
-    if path.suffix != ".json":
-        return _bare(path.name, read_file(path, TEMPLATE_FILE_BYTES, regular=False))
+    if path.suffix.lower() == ".json":
+        return _json(path)
+    with closing(FileStream(path, regular=False)) as stream:
+        head = stream.read(len(_GGUF_MAGIC))
+        if head == _GGUF_MAGIC:  # without the suffix, as in the Hub's cache of blobs
+            return _gguf(path)
+        return _bare(path.name, head + read_whole(stream, str(path), TEMPLATE_FILE_BYTES))
+
+
+def _json(path: Path) -> Reading:
     reading = Reading()
-    reading.add_json(path.name, read_file(path, JSON_FILE_BYTES, regular=False))
+    if path.name == TOKENIZER_FILE:
+        return reading  # large, and without a template
+    reading.paths = frozenset({path.name})
+    content = read_file(path, JSON_FILE_BYTES, regular=False)
+    source = reading.add_json(path.name, content)
+    if path.name not in JSON_FILES:
+        reading.found += templates_in(source, Reader.TOKENIZER_CONFIG, reading.failures)
+        values = source.values()
+        if any(name in values for name in NAMED):
+            reading.objects["tokenizer_config.json"] = values
+    return reading
+
+
+def _gguf(path: Path) -> Reading:
+    reading = Reading()
+    first = Path(first_part(str(path)))
+    if first != path and not first.exists():
+        raise TargetError(
+            f"{first} is missing: it holds the metadata of {path.name}", hint="fetch the first part, too"
+        )
+    with closing(FileStream(first, name=first.name)) as stream:
+        reading.add_gguf(first.name, stream)
     return reading
 
 
 def _bare(name: str, content: bytes) -> Reading:
+    refuse_stand_ins(name, content)  # alone, an empty template is a mistake; in a directory the host obeys it
     reading = Reading()
     reading.add_template("default", name, content)
     return reading
@@ -98,8 +128,23 @@ def _standard_input() -> bytes:
     return read_whole(_StandardInput(), "standard input", TEMPLATE_FILE_BYTES)
 
 
-def _nothing(target: Target, reading: Reading) -> TargetError:
-    if reading.failures:
-        first = reading.failures[0]
-        return TargetError(f"{target.locator} could not be read: {first.message}")
-    return no_template(target.locator, "point at a model's directory, or at its template")
+def _replace_templates(reading: Reading, file: str) -> None:
+    """Let the templates of a file of the user's win over those of the target, which stay as copies."""
+    path = Path(file)
+    try:
+        other = _gguf(path) if path.suffix.lower() == ".gguf" else _file(path)
+    except TargetError as error:
+        raise UsageError(f"--template: {error.message}", hint=error.hint) from error
+    if not other.found:
+        raise UsageError(f"--template: {file} has no chat template", hint="a template file was expected")
+    given = [replace(item, reader=Reader.USER, tokens=None) for item in other.found]
+    reading.found = given + reading.found
+    reading.files += other.files
+    reading.failures += other.failures
+
+
+def _user_json(file: str) -> JsonText:
+    try:
+        return read_json(file, read_file(Path(file), JSON_FILE_BYTES, regular=False))
+    except TargetError as error:
+        raise UsageError(f"--special-tokens: {error.message}", hint=error.hint) from error

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Protocol
 
 
 class TargetKind(StrEnum):
@@ -78,8 +79,13 @@ class AddedToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenizerFacts:
-    """What the tokenizer files say. None is unknown, never "no". `adds_bos`/`adds_eos`: whether encoding a
-    text with special tokens adds them. `source` names the files the facts came from."""
+    """What the tokenizer files say. None is unknown, never "no".
+
+    `adds_bos`/`adds_eos`: whether encoding a text with special tokens adds them, in transformers 5 and
+    `tokenizers`, or in llama.cpp where the facts are a GGUF's; `…_before_5`: in transformers 4. `added_before`
+    and `added_after` are the texts of all tokens that the post-processor adds. `end_of_turn` and
+    `end_of_message` are what a GGUF declares as such. `source` names the files the facts came from.
+    """
 
     bos: str | None = None
     eos: str | None = None
@@ -88,13 +94,47 @@ class TokenizerFacts:
     adds_bos: bool | None = None
     adds_eos: bool | None = None
     source: tuple[str, ...] = ()
+    adds_bos_before_5: bool | None = None
+    adds_eos_before_5: bool | None = None
+    added_before: tuple[str, ...] | None = None
+    added_after: tuple[str, ...] | None = None
+    end_of_turn: str | None = None
+    end_of_message: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationFacts:
-    """End-of-sequence ids declared by each file that declares any (`generation_config.json`, …)."""
+    """End-of-sequence ids declared by each file that declares any (`generation_config.json`, …, a GGUF with
+    `#` and the key). `has_generation_config`: engines fall back to `config.json` only where it is absent."""
 
     eos_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    has_generation_config: bool = False
+
+
+class Vocabulary(Protocol):
+    """The token texts of a GGUF, by id."""
+
+    def __len__(self) -> int: ...
+
+    def text(self, index: int) -> str | None: ...
+
+    def index(self, text: str) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class GgufFacts:
+    """What a GGUF says of itself beside templates and tokens. `tokenizer_model` and `pre` are llama.cpp's
+    names for the kind of tokenizer and its splitting; `kinds` counts tokens by type (1 normal, 2 unknown, 3
+    control, 4 user-defined, 5 unused, 6 byte)."""
+
+    file: str
+    version: int
+    big_endian: bool
+    general: Mapping[str, str | int | float | bool]
+    tokenizer_model: str | None
+    pre: str | None
+    kinds: Mapping[int, int]
+    vocabulary: Vocabulary | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +158,7 @@ class Package:
     generation: GenerationFacts = field(default_factory=GenerationFacts)
     files: tuple[PackageFile, ...] = ()
     failures: tuple[Failure, ...] = ()
+    ggufs: tuple[GgufFacts, ...] = ()
 
     def template(self, name: str = "default") -> Template:
         """The template of that name. Raises KeyError with the names there are."""
