@@ -1,1 +1,1 @@
-"""TODO room."""
+"""The output format, and the one machine that reads with it. No Jinja, no I/O."""
