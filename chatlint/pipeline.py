@@ -5,17 +5,20 @@ source → trace → capabilities → format → round trips → findings → re
 
 from __future__ import annotations
 
-from chatlint.config import Settings
+from collections.abc import Sequence
+
+from chatlint.config import FailOn, Settings
+from chatlint.config import fail_on as threshold
 from chatlint.errors import InternalError, NoTemplateError, TargetError, UsageError
 from chatlint.probe.trace import Trace
-from chatlint.render.rendered import RenderSettings
+from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
 from chatlint.rules.run import run
 from chatlint.rules.selection import Selection
 from chatlint.rules.subject import Subject
 from chatlint.source.load import load
 from chatlint.source.package import Package, TargetKind, Template
 from chatlint.store.disk import Store
-from chatlint.verdict import INTERNAL, Status, TargetFailure, TargetReport, TemplateReport
+from chatlint.verdict import INTERNAL, Report, Status, TargetFailure, TargetReport, TemplateReport
 
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
@@ -66,6 +69,43 @@ def check_target(target: str, settings: Settings) -> TargetReport:
         raise
     except Exception as error:
         return _failed(target, Status.FAILED, _own_fault(error))
+
+
+def check(
+    target: str,
+    *,
+    host: str = DEFAULT_HOST,
+    fail_on: str = FailOn.ERROR,
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    revision: str | None = None,
+    offline: bool = False,
+    template: str | None = None,
+    special_tokens: str | None = None,
+    untrusted: bool = False,
+    cache: bool = True,
+) -> Report:
+    """Judge a target: what `chatlint check TARGET --format json` prints is `check(target).to_dict()`.
+
+    `target` is written as on the command line; the settings are those of `chatlint.Settings`, and no
+    configuration file is read. A target that cannot be loaded is stated in the report (`targets[0].failure`),
+    not raised; `exit_code` is what the command would exit with.
+
+    Raises UsageError for a setting that means nothing: an unknown host, rule or severity.
+    """
+    settings = Settings(
+        host=host,
+        fail_on=threshold(fail_on),
+        select=tuple(select),
+        ignore=tuple(ignore),
+        revision=revision,
+        offline=offline,
+        template=template,
+        special_tokens=special_tokens,
+        untrusted=untrusted,
+        cache=cache,
+    )
+    return Report(settings, (check_target(target, settings),))
 
 
 def _failed(target: str, status: Status, failure: TargetFailure) -> TargetReport:

@@ -12,6 +12,7 @@ from chatlint import __version__
 from chatlint.cli.check import check_targets
 from chatlint.cli.complaint import complain
 from chatlint.cli.corpus import corpus_commands
+from chatlint.cli.plain import PlainCommand, PlainGroup
 from chatlint.cli.probes import list_probes
 from chatlint.cli.render import show_prompt
 from chatlint.cli.rules import list_rules, show_rule
@@ -22,6 +23,7 @@ EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
 
 app = typer.Typer(
     name="chatlint",
+    cls=PlainGroup,
     help="Judge chat templates: what they can express, what goes wrong, how to serve them.",
     epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, '-', or corpus:NAME.",
     rich_markup_mode=None,
@@ -29,13 +31,13 @@ app = typer.Typer(
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("check")(check_targets)
-app.command("render")(show_prompt)
-app.command("rules")(list_rules)
-app.command("rule")(show_rule)
-app.command("probes")(list_probes)
+app.command("check", cls=PlainCommand)(check_targets)
+app.command("render", cls=PlainCommand)(show_prompt)
+app.command("rules", cls=PlainCommand)(list_rules)
+app.command("rule", cls=PlainCommand)(show_rule)
+app.command("probes", cls=PlainCommand)(list_probes)
 app.add_typer(corpus_commands, name="corpus")
-app.command("schema")(print_schema)
+app.command("schema", cls=PlainCommand)(print_schema)
 
 
 def _print_version(wanted: bool) -> None:

@@ -17,7 +17,7 @@ _FORMATS = "terminal, concise, json, jsonl"
 
 Targets = Annotated[
     list[str],
-    typer.Argument(metavar="TARGET...", help=".jinja files, model directories, .gguf files, -, corpus:NAME."),
+    typer.Argument(metavar="TARGET", help=".jinja files, model directories, .gguf files, -, corpus:NAME."),
 ]
 Format = Annotated[str, typer.Option("--format", metavar="F", help=f"What to print: {_FORMATS}.")]
 Output = Annotated[
@@ -42,7 +42,7 @@ Select = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=0, help="Processes; 0 is one per core.")]
+Jobs = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
 ]
@@ -61,7 +61,7 @@ def check_targets(
     revision: options.Revision = None,
     offline: options.Offline = False,
     untrusted: options.Untrusted = False,
-    jobs: Jobs = 0,
+    jobs: Jobs = "0",
     no_cache: options.NoCache = False,
     config: Config = None,
     color: options.Color = "auto",
@@ -89,8 +89,11 @@ def check_targets(
         untrusted=untrusted,
         cache=not no_cache,
     )
+    workers = _count(jobs)
     with Progress(len(targets)) as progress:
-        judged = [progress.step(verdict, verdict.target) for verdict in judge_each(targets, settings, jobs)]
+        judged = [
+            progress.step(verdict, verdict.target) for verdict in judge_each(targets, settings, workers)
+        ]
     report = Report(settings, tuple(judged))
     _write(report, outputs, color)
     raise typer.Exit(report.exit_code)
@@ -120,6 +123,14 @@ def _settings(
     if ignore:
         settings = replace(settings, ignore=settings.ignore + _split(ignore))
     return replace(settings, host=host) if host else settings
+
+
+def _count(jobs: str) -> int:
+    from chatlint.errors import UsageError
+
+    if not jobs.isdecimal():
+        raise UsageError(f"--jobs {jobs} is not a number of processes", hint="0 is one per core")
+    return int(jobs)
 
 
 def _split(names: list[str]) -> tuple[str, ...]:

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from chatlint.cli import options
+from chatlint.cli.plain import PlainCommand, PlainGroup
 
 corpus_commands = typer.Typer(
-    help="The bundled templates: one of our own per published format.", no_args_is_help=True
+    cls=PlainGroup, help="The bundled templates: one of our own per published format.", no_args_is_help=True
 )
 
 
-@corpus_commands.command("list")
+@corpus_commands.command("list", cls=PlainCommand)
 def list_corpus(format_: options.Listing = "terminal") -> None:
     """List the names; check one with: chatlint check corpus:NAME"""
     from chatlint.source.bundled import corpus_names
@@ -25,7 +26,7 @@ def list_corpus(format_: options.Listing = "terminal") -> None:
         sys.stdout.write("".join(f"{name}\n" for name in corpus_names()))
 
 
-@corpus_commands.command("show")
+@corpus_commands.command("show", cls=PlainCommand)
 def show_corpus(name: Annotated[str, typer.Argument(metavar="NAME", help="An entry's name.")]) -> None:
     """Print the template of one entry."""
     from chatlint.source.load import load

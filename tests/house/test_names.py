@@ -1,0 +1,81 @@
+"""The names that users rely on, pinned; and none of them hides a room."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+
+import chatlint
+from tests.house.source import PACKAGE, tree
+
+PUBLIC = [
+    "Capability",
+    "ChatlintError",
+    "Computed",
+    "Conversation",
+    "FailOn",
+    "Finding",
+    "Input",
+    "InternalError",
+    "Literal",
+    "NoTemplateError",
+    "Package",
+    "Prompt",
+    "RenderSettings",
+    "Report",
+    "Settings",
+    "Severity",
+    "Span",
+    "Special",
+    "Support",
+    "TargetError",
+    "TargetReport",
+    "Template",
+    "TemplateError",
+    "TemplateReport",
+    "UsageError",
+    "__version__",
+    "check",
+    "load",
+]
+
+
+def rooms():
+    return {
+        path.stem
+        for path in PACKAGE.iterdir()
+        if path.name != "__pycache__" and not path.stem.startswith("_")
+    }
+
+
+def test_the_exported_names():
+    assert chatlint.__all__ == PUBLIC
+
+
+def test_every_name_is_there_and_documented():
+    for name in PUBLIC:
+        value = getattr(chatlint, name)
+        assert name.startswith("__") or (value.__doc__ or "").strip(), name
+
+
+def test_type_checkers_see_the_same_names():
+    guarded = next(node for node in tree(PACKAGE / "__init__.py").body if isinstance(node, ast.If))
+    seen = [alias.asname for statement in guarded.body for alias in statement.names]
+    assert sorted(["__version__", *seen]) == PUBLIC
+
+
+def test_no_name_hides_a_room():
+    assert rooms().isdisjoint(PUBLIC)
+    assert len(rooms()) > 15
+
+
+def test_importing_chatlint_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import chatlint; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", code], capture_output=True, text=True, cwd=PACKAGE.parent
+    )
+    assert done.stdout.split() == ["__future__", "chatlint", "typing"] or done.stdout.split() == [
+        "__future__",
+        "chatlint",
+    ], done
