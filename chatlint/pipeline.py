@@ -18,7 +18,15 @@ from chatlint.rules.subject import Subject
 from chatlint.source.load import load
 from chatlint.source.package import Package, TargetKind, Template
 from chatlint.store.disk import Store
-from chatlint.verdict import INTERNAL, Report, Status, TargetFailure, TargetReport, TemplateReport
+from chatlint.verdict import (
+    INTERNAL,
+    Report,
+    Status,
+    TargetFailure,
+    TargetReport,
+    TemplateReport,
+    declared_stops,
+)
 
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
@@ -31,6 +39,7 @@ def judge(template: Template, package: Package, settings: Settings) -> TemplateR
         return TemplateReport(
             template,
             settings.host,
+            declared_stops=declared_stops(package),
             findings=judged.findings,
             unevaluated=judged.unevaluated,
             failures=judged.failures,

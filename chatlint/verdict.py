@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 
 from chatlint import __version__
 from chatlint.config import FailOn, Settings
 from chatlint.conversation import JSON
-from chatlint.detect.capability import Capability
+from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt, Limit
 from chatlint.rules.finding import Finding, Severity
-from chatlint.source.package import Failure, PackageFile, TargetKind, Template
+from chatlint.source.package import Failure, Package, PackageFile, TargetKind, Template
 
 SCHEMA = "chatlint.report/1"
 INTERNAL = "internal"
@@ -43,13 +43,45 @@ class TargetFailure:
 
 
 @dataclass(frozen=True, slots=True)
+class Stop:
+    """A token that a file declares to end a turn; `text` is None where no file tells it."""
+
+    id: int | None
+    text: str | None
+
+
+def declared_stops(package: Package) -> dict[str, tuple[Stop, ...]]:
+    """What each file of a package declares to end a turn, the tokenizer's end-of-sequence token first."""
+    tokenizer = package.tokenizer
+    texts = {token.id: token.text for token in tokenizer.added_tokens or ()}
+    ids = {token.text: token.id for token in tokenizer.added_tokens or ()}
+    declared: dict[str, tuple[Stop, ...]] = {}
+    if tokenizer.eos:
+        declared["eos_token"] = (Stop(ids.get(tokenizer.eos), tokenizer.eos),)
+    for source, numbers in package.generation.eos_ids.items():
+        declared[source] = tuple(
+            Stop(number, texts.get(number) or _text(package, number)) for number in numbers
+        )
+    return declared
+
+
+def _text(package: Package, number: int) -> str | None:
+    """The token of that id in the first GGUF that knows it."""
+    texts = (gguf.vocabulary.text(number) for gguf in package.ggufs if gguf.vocabulary)
+    return next((text for text in texts if text is not None), None)
+
+
+@dataclass(frozen=True, slots=True)
 class TemplateReport:
     """All that is known about one template on one host."""
 
     template: Template
     host: str
-    capabilities: tuple[Capability, ...] = ()
+    capabilities: Capabilities | None = None
+    declared_stops: Mapping[str, tuple[Stop, ...]] = field(default_factory=dict)
+    limits: tuple[Limit, ...] = ()
     findings: tuple[Finding, ...] = ()
+    coverage: Coverage | None = None
     unevaluated: tuple[tuple[str, str], ...] = ()
     failures: tuple[Failure, ...] = ()
 
@@ -63,7 +95,19 @@ class TemplateReport:
             "bytes": len(template.text.encode("utf-8", "surrogatepass")),
             "host": self.host,
             "special_tokens": "assumed" if template.special_tokens_assumed else "given",
+            **_capabilities(self.capabilities),
+            "stops": {
+                "end_of_turn": [],
+                "end_of_message": [],
+                "declared": plain(self.declared_stops),
+                "engines": {},
+            },
+            "format": None,
+            "round_trips": None,
+            "serving": None,
+            "limits": plain(self.limits),
             "findings": plain(self.findings),
+            "coverage": plain(self.coverage),
             "not_evaluated": [{"rule": rule, "reason": reason} for rule, reason in self.unevaluated],
             "failures": plain(self.failures),
         }
@@ -153,6 +197,36 @@ class Report:
             "infos": self.counts.get(Severity.INFO, 0),
             "suppressed": 0,
         }
+
+
+def _capabilities(found: Capabilities | None) -> dict[str, JSON]:
+    """The part of the contract that detection answers; null where it could not be asked."""
+    if found is None:
+        unknown: tuple[str, ...] = (
+            "chat_template_caps",
+            "differs_from_llama_cpp",
+            "capabilities",
+            "switches",
+        )
+        return dict.fromkeys((*unknown, "generation_prompt"))
+    return {
+        "chat_template_caps": plain(found.chat_template_caps),
+        "differs_from_llama_cpp": plain(found.differs_from_llama_cpp),
+        "capabilities": {
+            name: {
+                "support": capability.support,
+                "evidence": plain(capability.evidence),
+                "note": capability.note,
+            }
+            for name, capability in found.capabilities.items()
+        },
+        "switches": plain(found.switches),
+        "generation_prompt": _generation_prompt(found.generation_prompt),
+    }
+
+
+def _generation_prompt(found: GenerationPrompt) -> JSON:
+    return {"text": found.text, "reasoning": None, "by_switch": plain(found.by_switch), "note": found.note}
 
 
 def plain(value: object) -> JSON:

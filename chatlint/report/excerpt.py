@@ -56,8 +56,9 @@ def _reach(canvas: Canvas, text: str, indices: range, room: int) -> int:
 
 def marked_source(line: str, column: int) -> tuple[int, int]:
     """Which characters of a template line stand at one-based `column`: a whole `{{ … }}` or `{% … %}` that
-    begins there, else a word, else one character."""
+    begins there, else a word, else one character. Leading blanks are passed over."""
     start = min(max(column - 1, 0), len(line))
+    start += len(line) - start - len(line[start:].lstrip()) if line[start:].strip() else 0
     rest = line[start:]
     for opener, closer in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
         if rest.startswith(opener):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from chatlint.report.canvas import Canvas, Piece
 from chatlint.report.finding import finding_lines, words
+from chatlint.report.overview import overview_lines
 from chatlint.rules.finding import Severity
 from chatlint.text import visible
 from chatlint.verdict import Report, TargetReport, TemplateReport
@@ -28,6 +29,7 @@ def _target(canvas: Canvas, target: TargetReport) -> Iterator[str]:
         yield ""
     for template in target.templates:
         yield from _heading(canvas, target, template)
+        yield from overview_lines(canvas, template)
         yield ""
         for finding in template.findings:
             yield from finding_lines(canvas, finding, template.template)

@@ -1,0 +1,158 @@
+"""One template at a glance: what it can express, how its prompt ends, what stops it, what it refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from chatlint.detect.capability import Capabilities, Capability, Support
+from chatlint.report.canvas import Canvas, Line, Piece
+from chatlint.report.excerpt import excerpt
+from chatlint.report.finding import words
+from chatlint.text import visible
+from chatlint.verdict import TemplateReport
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "roles": (
+        "system",
+        "late_system",
+        "two_systems",
+        "developer",
+        "history",
+        "consecutive_users",
+        "consecutive_assistants",
+        "assistant_first",
+        "system_only",
+        "named_roles",
+    ),
+    "content": (
+        "string_content",
+        "parts_user",
+        "parts_system",
+        "parts_assistant",
+        "parts_tool",
+        "empty_content",
+        "images",
+        "audio",
+        "video",
+    ),
+    "tools": (
+        "tools",
+        "tool_calls",
+        "tool_results",
+        "parallel_tool_calls",
+        "object_arguments",
+        "string_arguments",
+        "content_with_calls",
+        "null_content_with_calls",
+        "call_ids",
+        "documents",
+    ),
+}
+"""Which capabilities stand together; the others follow in a group of their own, so that none is lost."""
+
+MARKS = {
+    Support.YES: ("✓", "good"),
+    Support.PARTIAL: ("◐", "part"),
+    Support.NO: ("✗", "faint"),
+    Support.RAISES: ("!", "bad"),
+    Support.UNKNOWN: ("?", "faint"),
+}
+_LABEL = 15
+_NARROW = 56
+
+
+def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    """The lines between a template's heading and its findings."""
+    if report.capabilities:
+        yield from _capabilities(canvas, report.capabilities)
+        yield from _generation_prompt(canvas, report.capabilities)
+    yield from _stops(canvas, report)
+    yield from _limits(canvas, report)
+    yield from _missing(canvas, report)
+
+
+def _capabilities(canvas: Canvas, found: Capabilities) -> Iterator[str]:
+    rest = [name for name in found.capabilities if not any(name in group for group in GROUPS.values())]
+    for label, names in (*GROUPS.items(), ("more", tuple(rest))):
+        group = [found.capabilities[name] for name in names if name in found.capabilities]
+        if group:
+            yield from _row(canvas, label, [_marked(capability) for capability in group])
+            yield from _notes(canvas, group)
+
+
+def _marked(capability: Capability) -> Piece:
+    mark, style = MARKS[capability.support]
+    return f"{mark} {_spoken(capability.name)} ", style
+
+
+def _spoken(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _notes(canvas: Canvas, group: Sequence[Capability]) -> Iterator[str]:
+    for capability in group:
+        if capability.note and capability.support in (Support.PARTIAL, Support.RAISES):
+            mark, style = MARKS[capability.support]
+            indent = " " * (_indent(canvas) + 2)
+            first: Line = [(indent, ""), (f"{mark} {_spoken(capability.name)}: ", style)]
+            yield from canvas.wrap(words(capability.note, "faint"), indent=indent + "  ", first=first)
+
+
+def _generation_prompt(canvas: Canvas, found: Capabilities) -> Iterator[str]:
+    asked = found.generation_prompt
+    yield from _text_row(canvas, "prompt ends", asked.text, "")
+    for setting, text in asked.by_switch.items():
+        if text != asked.text:
+            yield from _text_row(canvas, "", text, setting)
+    inert = [switch for switch in found.switches if f"{switch.name}=" not in " ".join(asked.by_switch)]
+    switches = [(f"{switch.name} ({', '.join(switch.values)})", "") for switch in inert]
+    if switches:
+        yield from _row(canvas, "switches", switches)
+
+
+def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    """What ends a turn as the files declare it, files that agree in one line."""
+    sources: dict[str, list[str]] = {}
+    for source, stops in report.declared_stops.items():
+        texts = [visible(stop.text) if stop.text is not None else f"id {stop.id}" for stop in stops]
+        sources.setdefault("  ".join(texts), []).append(source)
+    for index, (shown, names) in enumerate(sources.items()):
+        pieces = [(shown, "special"), *words(f"by {', '.join(names)}", "faint")]
+        yield from _row(canvas, "" if index else "stops", pieces)
+
+
+def _limits(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    for index, limit in enumerate(report.limits):
+        said = words(f"“{limit.message}”")
+        cases = f"line {limit.line}, {len(limit.cases)} cases" if limit.line else f"{len(limit.cases)} cases"
+        yield from _row(canvas, "" if index else "refuses", [*said, (f"({cases})", "faint")])
+
+
+def _missing(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    """What this version does not evaluate is said; silence would read as clean."""
+    for rule, reason in report.unevaluated:
+        yield from _row(canvas, "not evaluated", [(rule, ""), *words(reason, "faint")])
+    for failure in report.failures:
+        yield from _row(canvas, "failed", words(f"{failure.stage} {failure.subject}: {failure.message}"))
+
+
+def _text_row(canvas: Canvas, label: str, text: str, setting: str) -> Iterator[str]:
+    """A piece of a prompt, its end kept, beside the setting that gives it."""
+    shown = text or "(nothing)"
+    room = canvas.width - _indent(canvas) - (canvas.cells(setting) + 2 if setting else 0)
+    part = excerpt(canvas, shown, len(shown), len(shown), max(room, 16)).text
+    yield from _row(
+        canvas, label, [(part, "literal" if text else "faint"), *([(setting, "faint")] if setting else [])]
+    )
+
+
+def _row(canvas: Canvas, label: str, pieces: Sequence[Piece]) -> Iterator[str]:
+    indent = " " * _indent(canvas)
+    if canvas.width >= _NARROW:
+        return canvas.wrap(pieces, indent=indent, first=[("  " + label.ljust(_LABEL - 2) + " ", "strong")])
+    first: Line = [(f"{label}: ", "strong")] if label else [(indent, "")]
+    return canvas.wrap(pieces, indent=indent, first=first)
+
+
+def _indent(canvas: Canvas) -> int:
+    return _LABEL + 1 if canvas.width >= _NARROW else 2
