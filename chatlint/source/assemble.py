@@ -6,7 +6,7 @@ from chatlint.errors import NoTemplateError, TargetError
 from chatlint.source.directory import JSON_FILES, TEMPLATE_READERS, TOKENIZER_FILE, Reading
 from chatlint.source.found import Reader, choose
 from chatlint.source.package import GenerationFacts, Package, Target, TargetKind, TokenizerFacts
-from chatlint.source.special import SpecialTokens, special_tokens
+from chatlint.source.special import SpecialTokens, is_byte_level, special_tokens
 from chatlint.source.tokenizer import TokenizerFiles, generation_facts, tokenizer_facts
 
 
@@ -74,7 +74,8 @@ def _tokens(reading: Reading, host: str) -> SpecialTokens | None:
         return reading.tokens
     config = reading.objects.get("tokenizer_config.json", {})
     special_map = reading.objects.get("special_tokens_map.json", {})
-    return special_tokens(config, special_map, host=host) | (reading.tokens or {})
+    own = special_tokens(config, special_map, host=host, byte_level=is_byte_level(reading.head))
+    return own | (reading.tokens or {})
 
 
 def _tokenizer(reading: Reading, tokens: SpecialTokens | None, *, from_gguf: bool) -> TokenizerFacts:

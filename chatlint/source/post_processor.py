@@ -57,14 +57,12 @@ def _texts_of(name: JSON, specials: JSON) -> Sequence[str]:
 
 
 def _sequence_affixes(processors: JSON) -> Affixes | None:
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
-    for processor in objects(processors):
-        found = affixes(processor)
-        if found is None:
-            return None
-        before, after = found[0] + before, after + found[1]
-    return before, after
+    """At most one member may add anything: `tokenizers` 0.23 breaks when two do."""
+    found = [affixes(processor) for processor in objects(processors)]
+    adding = [one for one in found if one != ((), ())]
+    if not adding:
+        return (), ()
+    return adding[0] if len(adding) == 1 else None
 
 
 def _pair(cls: JSON, sep: JSON) -> Affixes | None:

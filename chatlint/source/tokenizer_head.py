@@ -17,18 +17,17 @@ from chatlint.limits import TOKENIZER_HEAD_BYTES, TOKENIZER_MEMBER_CHARACTERS
 from chatlint.source.folder import ByteStream
 from chatlint.source.json_text import not_utf8, object_member, refuse_stand_ins, skip_space
 
-WANTED = frozenset({"added_tokens", "normalizer", "pre_tokenizer", "post_processor"})
+WANTED = frozenset({"added_tokens", "pre_tokenizer", "post_processor", "decoder"})
 _FIRST_CHUNK = 128 * 1024
 _LARGEST_CHUNK = 4 * 1024 * 1024
-_NAME = re.compile(r'"model"[ \t\n\r]*:[ \t\n\r]*')
+_MODEL = re.compile(r'"model"[ \t\n\r]*:[ \t\n\r]*(?=[{\[])')
 _TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
 
 
 def read_head(stream: ByteStream, name: str) -> Mapping[str, JSON]:
     """The members of a `tokenizer.json` except `model`. Raises TargetError if it is no such file."""
-    head = _Head(stream, name)
     try:
-        return head.members()
+        return _Head(stream, name).members()
     except RecursionError as error:
         raise TargetError(f"{name} is nested too deeply to be what its name says") from error
     except JSONDecodeError as error:
@@ -70,7 +69,7 @@ class _Head:
         """Read one member; where the next begins, or the object ends."""
         self._text, at = self._text[at:], 0
         while True:
-            model = _NAME.match(self._text)
+            model = _MODEL.match(self._text)
             if model:
                 return self._after(self._step_over(model.end()))
             try:
@@ -79,7 +78,8 @@ class _Head:
                 self._more_or_raise()
                 continue
             if end < len(self._text):  # else a number may go on, or the next sign is missing
-                found[member.name] = member.value
+                if member.name != "model":
+                    found[member.name] = member.value
                 return self._after(end)
             self._more_or_raise()
 
