@@ -1,7 +1,7 @@
 """Special tokens that a tokenizer class brings along where the configuration does not name them.
 
-Data read from the signatures of transformers' classes, for the classes that chat models use. Dated: 5.24.0 and
-4.57.6, 2026-11.
+Data read from the signatures of transformers' classes, for the classes that chat models use. Dated: 5.24.0
+and 4.57.6, 2026-11.
 """
 
 from __future__ import annotations

@@ -37,9 +37,9 @@ def load(
     """Load a target: every template in it, and the facts about its tokens.
 
     `template_file` judges another template with the target's tokens; `special_tokens_file` (in the shape of
-    `tokenizer_config.json` or `special_tokens_map.json`) gives real tokens to a bare template, and overrides the
-    target's own by name. `host` decides which variables the templates see. `untrusted` changes nothing here:
-    files are data, and are read within the same bounds wherever they come from.
+    `tokenizer_config.json` or `special_tokens_map.json`) gives real tokens to a bare template, and overrides
+    the target's own by name. `host` decides which variables the templates see. `untrusted` changes nothing
+    here: files are data, and are read within the same bounds wherever they come from.
 
     Raises TargetError if the target cannot be loaded or has no template, UsageError if what was named is no
     target or one of the two files is at fault.

@@ -82,9 +82,9 @@ class TokenizerFacts:
     """What the tokenizer files say. None is unknown, never "no".
 
     `adds_bos`/`adds_eos`: whether encoding a text with special tokens adds them, in transformers 5 and
-    `tokenizers`, or in llama.cpp where the facts are a GGUF's; `…_before_5`: in transformers 4. `added_before`
-    and `added_after` are the texts of all tokens that the post-processor adds. `end_of_turn` and
-    `end_of_message` are what a GGUF declares as such. `source` names the files the facts came from.
+    `tokenizers`, or in llama.cpp where the facts are a GGUF's; `…_before_5`: in transformers 4.
+    `added_before` and `added_after` are the texts of all tokens that the post-processor adds. `end_of_turn`
+    and `end_of_message` are what a GGUF declares as such. `source` names the files the facts came from.
     """
 
     bos: str | None = None

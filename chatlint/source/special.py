@@ -3,8 +3,9 @@
 transformers 5 (`tokenization_utils_base.py`, `_from_pretrained` and `__init__`): the named tokens of
 `tokenizer_config.json`, every other `*_token` key that is a string or an AddedToken, and the items of a dict
 `extra_special_tokens`; `special_tokens_map.json` is read, and wins, only where the configuration has no
-`added_tokens_decoder`; what nobody names, the tokenizer class may bring along. transformers 4.57: only the named tokens that are not empty, the list
-`additional_special_tokens`, and the items of a dict `extra_special_tokens`.
+`added_tokens_decoder`; what nobody names, the tokenizer class may bring along. transformers 4.57: only the
+named tokens that are not empty, the list `additional_special_tokens`, and the items of a dict
+`extra_special_tokens`.
 """
 
 from __future__ import annotations

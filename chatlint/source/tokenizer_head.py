@@ -1,7 +1,7 @@
 """The head of a `tokenizer.json`: everything but the model, which is most of the file.
 
-`tokenizers` writes the members in a fixed order and the model last, so reading can stop there: 2 MB of 33. Files
-that were re-sorted have members behind the model; it is then stepped over without being built.
+`tokenizers` writes the members in a fixed order and the model last, so reading can stop there: 2 MB of 33.
+Files that were re-sorted have members behind the model; it is then stepped over without being built.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class _Head:
             except JSONDecodeError:
                 self._more_or_raise()
                 continue
-            if end < len(self._text):  # else a number may go on, or the next sign is missing
+            if self._text[end : end + 1] in (",", "}"):  # else a number may go on
                 if member.name != "model":
                     found[member.name] = member.value
                 return self._after(end)
@@ -117,7 +117,7 @@ class _Head:
 
     def _more_or_raise(self) -> None:
         if self._ended:
-            raise JSONDecodeError("The file ends too early", self._text, len(self._text))
+            raise JSONDecodeError("The file ends too early, or is damaged", self._text, len(self._text))
         self._more()
 
     def _more(self) -> None:

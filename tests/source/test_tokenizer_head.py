@@ -73,7 +73,7 @@ def test_members_behind_the_model_are_found():
         (b"", "is empty"),
         (b"[1]", "Expecting a JSON object"),
         (b'{"a": 1', "ends too early"),
-        (b'{"a": 1 "b"', "Expecting ','"),
+        (b'{"a": 1 "b"', "ends too early, or is damaged"),
         (b'{"a" 1}', "ends too early"),
         (b'{"model": {"a": "b', "ends too early"),
         (b'{"a": "\xff"}', "not UTF-8"),
