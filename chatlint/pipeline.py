@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from chatlint.config import FailOn, Settings
 from chatlint.config import fail_on as threshold
+from chatlint.detect.capabilities import detect_capabilities
+from chatlint.detect.limits import coverage, limits
 from chatlint.errors import InternalError, NoTemplateError, TargetError, UsageError
 from chatlint.probe.trace import Trace
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
@@ -35,14 +37,18 @@ def judge(template: Template, package: Package, settings: Settings) -> TemplateR
     store = Store() if settings.cache else None
     with Trace(template, RenderSettings(settings.host, untrusted=untrusted), store) as trace:
         subject = Subject(package, template, trace, settings)
+        capabilities = None if subject.broken else detect_capabilities(trace, subject.syntax)
         judged = run(subject, Selection(settings.select, settings.ignore))
         return TemplateReport(
             template,
             settings.host,
-            declared_stops=declared_stops(package),
-            findings=judged.findings,
-            unevaluated=judged.unevaluated,
-            failures=judged.failures,
+            capabilities,
+            declared_stops(package),
+            limits(trace),
+            judged.findings,
+            coverage(trace),
+            judged.unevaluated,
+            judged.failures,
         )
 
 

@@ -10,12 +10,11 @@ from chatlint.errors import ChatlintError
 def complain(error: ChatlintError) -> None:
     """Print what was wrong and what to do about it."""
     from chatlint.report.canvas import canvas_for
-    from chatlint.text import visible
 
     canvas = canvas_for(sys.stderr)
-    message = [(word, "") for word in visible(error.message).split(" ")]
+    message = [(word, "") for word in error.message.split(" ")]
     lines = list(canvas.wrap(message, indent="       ", first=[("error:", "error"), (" ", "")]))
     if error.hint:
-        hint = [(word, "") for word in visible(error.hint).split(" ")]
+        hint = [(word, "") for word in error.hint.split(" ")]
         lines += canvas.wrap(hint, indent="          ", first=[("  = help", "strong"), ("  ", "")])
     sys.stderr.write("\n".join(lines) + "\n")

@@ -34,10 +34,9 @@ class Progress:
         self.done += 1
         if self.visible and time.monotonic() - self._drawn > 0.1:
             from chatlint.report.canvas import canvas_for
-            from chatlint.text import visible
 
             canvas = canvas_for(sys.stderr)
-            line = canvas.fit(f"checked {self.done} of {self.total}  {visible(label)}", canvas.width - 1)
+            line = canvas.fit(f"checked {self.done} of {self.total}  {label}", canvas.width - 1)
             sys.stderr.write(f"\r\x1b[K{canvas.spell(line)}")
             sys.stderr.flush()
             self._drawn = time.monotonic()

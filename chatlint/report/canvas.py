@@ -1,7 +1,7 @@
 """Where a report for a person is drawn: how wide, with which colours and which characters.
 
-Styled text is a sequence of (text, style) pieces, so that widths are counted without escape sequences.
-Whatever comes from a template goes through `text.visible` first: it can neither steer a terminal nor hide.
+Styled text is a sequence of (text, style) pieces, so that widths are counted without escape sequences. Every
+text is made visible when it is drawn: what comes from a template can neither steer a terminal nor hide.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TextIO, TypeAlias
+
+from chatlint.text import visible
 
 Piece: TypeAlias = tuple[str, str]
 """Text and the name of its style ("" for none)."""
@@ -60,7 +62,8 @@ class Canvas:
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour and style and text.strip() else text
 
     def spell(self, text: str) -> str:
-        """`text` in the characters this canvas has."""
+        """`text` made visible, in the characters this canvas has."""
+        text = visible(text)
         if self.unicode or text.isascii():
             return text
         plain = "".join(PLAIN.get(character, character) for character in text)
@@ -72,7 +75,8 @@ class Canvas:
         return len(text) if text.isascii() else sum(_cells(character) for character in text)
 
     def fit(self, text: str, room: int) -> str:
-        """`text`, cut with an ellipsis if it takes more than `room` cells."""
+        """`text` made visible, cut with an ellipsis if it takes more than `room` cells."""
+        text = visible(text)
         if self.cells(text) <= room:
             return text
         room -= self.cells("…")
@@ -91,7 +95,7 @@ class Canvas:
         used = start = self.cells("".join(text for text, _ in first))
         for text, style in (piece for word in words for piece in self._chunks(word, len(indent))):
             space = 1 if used > start else 0
-            if used > start and used + space + self.cells(text) > self.width:
+            if used > len(indent) and used + space + self.cells(text) > self.width:
                 yield self.draw(line)
                 line, used, start, space = [(indent, "")], len(indent), len(indent), 0
             line.append((" " * space + text, style))
@@ -99,7 +103,7 @@ class Canvas:
         yield self.draw(line)
 
     def _chunks(self, word: Piece, indent: int) -> Iterator[Piece]:
-        text, style = word
+        text, style = visible(word[0]), word[1]
         room = max(self.width - indent, 10)
         while self.cells(text) > room:
             cut = max(1, len(self.fit(text, room)) - 1)

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from chatlint.report.canvas import Canvas
 from chatlint.rules.finding import Finding
 from chatlint.source.package import TargetKind
-from chatlint.text import visible
 from chatlint.verdict import Report, TargetReport
 
 
@@ -19,18 +18,16 @@ def concise(report: Report, canvas: Canvas) -> str:
 
 def _lines(target: TargetReport, canvas: Canvas) -> Iterator[str]:
     if target.failure:
-        first = visible(target.target)
-        yield canvas.draw(
-            [(f"{first}: ", ""), (target.status, "error"), (f" {visible(target.failure.message)}", "")]
-        )
+        first = target.target
+        yield canvas.draw([(f"{first}: ", ""), (target.status, "error"), (f" {target.failure.message}", "")])
     for finding in target.all_findings:
         severity = finding.severity
         yield canvas.draw(
             [
-                (visible(_place(target, finding)), ""),
+                (_place(target, finding), ""),
                 (": ", ""),
                 (severity, severity),
-                (f"[{finding.rule}] {visible(finding.message)}", ""),
+                (f"[{finding.rule}] {finding.message}", ""),
             ]
         )
 

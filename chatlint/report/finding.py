@@ -21,7 +21,6 @@ from chatlint.report.excerpt import excerpt, marked_source
 from chatlint.rules.finding import Evidence, Finding, Severity
 from chatlint.source.package import Template
 from chatlint.source.place import template_position
-from chatlint.text import visible
 
 _LABEL = 12
 """Cells of the widest label (`in serving`) and its gap."""
@@ -81,7 +80,7 @@ def template_lines(text: str) -> tuple[str, ...]:
 
 def words(text: str, style: str = "") -> list[Piece]:
     """A sentence as pieces to wrap, safe to draw."""
-    return [(word, style) for word in visible(text).split(" ")]
+    return [(word, style) for word in text.split(" ")]
 
 
 def _heading(canvas: Canvas, finding: Finding) -> Iterator[str]:
@@ -92,9 +91,8 @@ def _heading(canvas: Canvas, finding: Finding) -> Iterator[str]:
 def _location(canvas: Canvas, place: Place) -> Iterator[str]:
     numbers = "".join(f":{number}" for number in (place.line, place.column) if number)
     arrow = " " * place.gutter + "--> "
-    yield canvas.draw(
-        [(arrow, "rule"), (canvas.fit(visible(place.label), canvas.width - 20), ""), (numbers, "")]
-    )
+    label = canvas.fit(place.label, canvas.width - len(arrow) - len(numbers))
+    yield canvas.draw([(arrow, "rule"), (label, ""), (numbers, "")])
 
 
 def _source(canvas: Canvas, place: Place, severity: Severity) -> Iterator[str]:

@@ -8,7 +8,6 @@ from chatlint.detect.capability import Capabilities, Capability, Support
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
-from chatlint.text import visible
 from chatlint.verdict import TemplateReport
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -114,7 +113,7 @@ def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     """What ends a turn as the files declare it, files that agree in one line."""
     sources: dict[str, list[str]] = {}
     for source, stops in report.declared_stops.items():
-        texts = [visible(stop.text) if stop.text is not None else f"id {stop.id}" for stop in stops]
+        texts = [stop.text if stop.text is not None else f"id {stop.id}" for stop in stops]
         sources.setdefault("  ".join(texts), []).append(source)
     for index, (shown, names) in enumerate(sources.items()):
         pieces = [(shown, "special"), *words(f"by {', '.join(names)}", "faint")]
@@ -124,14 +123,19 @@ def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
 def _limits(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     for index, limit in enumerate(report.limits):
         said = words(f"“{limit.message}”")
-        cases = f"line {limit.line}, {len(limit.cases)} cases" if limit.line else f"{len(limit.cases)} cases"
-        yield from _row(canvas, "" if index else "refuses", [*said, (f"({cases})", "faint")])
+        place = f"line {limit.line}, " if limit.line else ""
+        cases = "1 case" if len(limit.cases) == 1 else f"{len(limit.cases)} cases"
+        yield from _row(canvas, "" if index else "refuses", [*said, (f"({place}{cases})", "faint")])
 
 
 def _missing(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     """What this version does not evaluate is said; silence would read as clean."""
+    reasons: dict[str, list[str]] = {}
     for rule, reason in report.unevaluated:
-        yield from _row(canvas, "not evaluated", [(rule, ""), *words(reason, "faint")])
+        reasons.setdefault(reason, []).append(rule)
+    for index, (reason, rules) in enumerate(reasons.items()):
+        said = [*words(", ".join(rules)), *words(f"({reason})", "faint")]
+        yield from _row(canvas, "" if index else "not evaluated", said)
     for failure in report.failures:
         yield from _row(canvas, "failed", words(f"{failure.stage} {failure.subject}: {failure.message}"))
 

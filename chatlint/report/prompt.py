@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from chatlint.report.canvas import Canvas, Piece
 from chatlint.report.table import table_lines
-from chatlint.text import Computed, Input, Literal, Origin, Prompt, Special, visible
+from chatlint.text import Computed, Input, Literal, Origin, Prompt, Special
 
 LEGEND: tuple[Piece, ...] = (
     ("template", "literal"),
@@ -28,7 +28,7 @@ def prompt_lines(canvas: Canvas, prompt: Prompt) -> Iterator[str]:
         style = origin_style(span.origin)
         for part in prompt.piece(span).splitlines(keepends=True):
             # splitlines also breaks at rarer separators; those are spelled out, and the line goes on.
-            line.append((visible(part), style))
+            line.append((part, style))
             if part.endswith("\n"):
                 yield canvas.draw(line)
                 line = []
@@ -41,8 +41,8 @@ def span_lines(canvas: Canvas, prompt: Prompt) -> Iterator[str]:
     rows = [
         [
             (f"{span.start}-{span.end}", "faint"),
-            (visible(origin_text(span.origin)), origin_style(span.origin)),
-            (visible(prompt.piece(span)), ""),
+            (origin_text(span.origin), origin_style(span.origin)),
+            (prompt.piece(span), ""),
         ]
         for span in prompt.spans
     ]

@@ -8,8 +8,9 @@ from chatlint.report.canvas import Canvas, Piece
 from chatlint.report.finding import finding_lines, words
 from chatlint.report.overview import overview_lines
 from chatlint.rules.finding import Severity
-from chatlint.text import visible
-from chatlint.verdict import Report, TargetReport, TemplateReport
+from chatlint.verdict import Report, TargetFailure, TargetReport, TemplateReport
+
+_PLURALS = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
 
 
 def terminal(report: Report, canvas: Canvas) -> str:
@@ -20,36 +21,74 @@ def terminal(report: Report, canvas: Canvas) -> str:
 
 def _target(canvas: Canvas, target: TargetReport) -> Iterator[str]:
     if target.failure:
-        yield canvas.draw([(visible(target.target), "strong")])
-        yield from canvas.wrap(
-            words(target.failure.message), indent="  ", first=[(f"{target.status}: ", "error")]
-        )
-        if target.failure.hint:
-            yield from canvas.wrap(words(target.failure.hint), indent="  ", first=[("  = help  ", "strong")])
+        yield _title(canvas, target.target)
+        yield from _failure(canvas, target.status, target.failure)
         yield ""
-    for template in target.templates:
-        yield from _heading(canvas, target, template)
+    for index, template in enumerate(target.templates):
+        yield _title(canvas, _name(target, template))
+        yield from _facts(canvas, template)
         yield from overview_lines(canvas, template)
         yield ""
-        for finding in template.findings:
-            yield from finding_lines(canvas, finding, template.template)
+        yield from _findings(canvas, target, template, with_package=index == 0)
+
+
+def _title(canvas: Canvas, text: str) -> str:
+    """A name in a rule as wide as the canvas."""
+    name = canvas.fit(text, canvas.width - 6)
+    rule = "─" * (canvas.width - 4 - canvas.cells(name))
+    return canvas.draw([("── ", "rule"), (name, "strong"), (f" {rule}", "rule")])
+
+
+def _name(target: TargetReport, template: TemplateReport) -> str:
+    return target.target if len(target.templates) == 1 else f"{target.target} › {template.template.name}"
+
+
+def _facts(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    """What was judged: the file, who rendered, with which tokens."""
+    template = report.template
+    tokens = "assumed special tokens" if template.special_tokens_assumed else "its own special tokens"
+    about = f"{template.place.file}, {template.sha256[:12]}, on {report.host} with {tokens}"
+    return canvas.wrap(words(about, "faint"), indent="  ", first=[("  ", "")])
+
+
+def _failure(canvas: Canvas, status: str, failure: TargetFailure) -> Iterator[str]:
+    yield from canvas.wrap(words(failure.message), indent="  ", first=[(f"{status}: ", "error")])
+    if failure.hint:
+        yield from canvas.wrap(words(failure.hint), indent="          ", first=[("  = help  ", "strong")])
+
+
+def _findings(
+    canvas: Canvas, target: TargetReport, template: TemplateReport, *, with_package: bool
+) -> Iterator[str]:
+    if with_package:
+        for failure in target.failures:
+            said = words(f"{failure.subject}: {failure.message}")
+            yield from canvas.wrap(said, indent="  ", first=[("not read: ", "warning")])
             yield ""
-
-
-def _heading(canvas: Canvas, target: TargetReport, template: TemplateReport) -> Iterator[str]:
-    title = visible(target.target)
-    if len(target.templates) > 1:
-        title += f" › {visible(template.template.name)}"
-    yield from canvas.wrap([(title, "strong")])
-    tokens = "assumed" if template.template.special_tokens_assumed else "given"
-    about = f"{visible(template.template.place.file)}, {template.host}, special tokens {tokens}"
-    yield from canvas.wrap([(word, "faint") for word in about.split(" ")], indent="  ", first=[("  ", "")])
+        for finding in target.findings:
+            yield from finding_lines(canvas, finding, None)
+            yield ""
+    for finding in template.findings:
+        yield from finding_lines(canvas, finding, template.template)
+        yield ""
 
 
 def _summary(canvas: Canvas, report: Report) -> Iterator[str]:
-    counts = report.counts
+    total = report.summary()
     parts: list[Piece] = []
-    for severity, noun in ((Severity.ERROR, "error"), (Severity.WARNING, "warning"), (Severity.INFO, "info")):
-        count = counts.get(severity, 0)
-        parts += [(f"{count} {noun}{'' if count == 1 else 's'}", severity if count else "faint"), (", ", "")]
-    yield canvas.draw(parts[:-1])
+    for severity, plural in _PLURALS.items():
+        count = report.counts.get(severity, 0)
+        comma = "," if severity is not Severity.INFO else ""
+        parts.append((f"{count} {severity if count == 1 else plural}{comma}", severity if count else "faint"))
+    if len(report.targets) > 1:
+        parts += words(f"in {total['templates']} templates of {total['targets']} targets")
+    if total["failed"]:
+        parts += words(f"({total['failed']} not checked)", "error")
+    yield from canvas.wrap(parts)
+    if any(report.counts.values()):
+        yield from canvas.wrap(
+            words(
+                "chatlint rule NAME explains a rule, chatlint render TARGET --probe CASE shows a case",
+                "faint",
+            )
+        )

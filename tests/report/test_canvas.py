@@ -80,7 +80,7 @@ def test_fit_cuts_with_an_ellipsis(room, cut):
 
 
 def test_ascii_spells_what_it_cannot_hold():
-    assert Canvas(unicode=False).spell("a⏎…模\ud800") == "a\\n...\\u6a21\\ud800"
+    assert Canvas(unicode=False).spell("a⏎…模\ud800") == "a\\n...\\u6a21<U+D800>"
 
 
 WORDS = st.lists(
