@@ -46,7 +46,7 @@ def applied(conversation: Conversation, variant: Mapping[str, str]) -> Conversat
     UsageError."""
     for axis, value in settled(variant):
         if axis.startswith(SWITCH):
-            conversation = _with_kwarg(conversation, axis.removeprefix(SWITCH), json.loads(value))
+            conversation = _with_kwarg(conversation, axis.removeprefix(SWITCH), _decoded(axis, value))
             continue
         vary = AXES[axis].vary
         conversation = vary(conversation, value) if vary else conversation
@@ -68,6 +68,21 @@ def settled(variant: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
         (name, plain[name]) for name in AXES if plain.get(name, AXES[name].values[0]) != AXES[name].values[0]
     ]
     return (*chosen, *sorted((axis, value) for axis, value in variant.items() if axis.startswith(SWITCH)))
+
+
+def switched(kwargs: Mapping[str, JSON]) -> dict[str, str]:
+    """Template kwargs as settings of axes: `{"kwargs.enable_thinking": "true"}`."""
+    return {SWITCH + name: json.dumps(value, ensure_ascii=False) for name, value in kwargs.items()}
+
+
+def _decoded(axis: str, value: str) -> JSON:
+    try:
+        decoded: JSON = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(
+            f"{axis} must be JSON, found {value!r}", hint='texts stand in quotes: "low"'
+        ) from error
+    return decoded
 
 
 def _with_kwarg(conversation: Conversation, name: str, value: JSON) -> Conversation:
@@ -96,6 +111,8 @@ def _without(message: Message, *names: str) -> dict[str, JSON]:
 
 
 def _vary_tools(conversation: Conversation, value: str) -> Conversation:
+    if value == "ensured":
+        return replace(conversation, tools=()) if conversation.tools is None else conversation
     return replace(conversation, tools=() if value == "empty" else None)
 
 
@@ -260,7 +277,7 @@ def _vary_parts(conversation: Conversation, value: str) -> Conversation:
 AXES: Mapping[str, Axis] = {
     axis.name: axis
     for axis in (
-        Axis("tools", ("given", "absent", "null", "empty"), _vary_tools),
+        Axis("tools", ("given", "absent", "null", "empty", "ensured"), _vary_tools),
         Axis("ids", ("given", "call", "uuid", "named", "absent"), _vary_ids),
         Axis("result_name", ("given", "added"), _vary_result_name),
         Axis("arguments", ("object", "string"), _vary_arguments),

@@ -94,6 +94,19 @@ def shown(observation: Observation, *pointers: str) -> bool:
     return all(fate(observation, pointer) in SHOWN for pointer in pointers)
 
 
+def texts(observation: Observation, *pointers: str) -> tuple[str, ...]:
+    """Where the texts of these contents stand: a content itself, or the `text` of each of its parts."""
+    found: list[str] = []
+    for pointer in pointers:
+        content = value_at(observation.case.conversation, pointer)
+        if isinstance(content, str) or not isinstance(content, Sequence):
+            found.append(pointer)
+            continue
+        parts = [(position, part) for position, part in enumerate(content) if isinstance(part, Mapping)]
+        found += [f"{pointer}/{position}/text" for position, part in parts if "text" in part]
+    return tuple(found)
+
+
 def leaves(value: JSON, pointer: str = "") -> Iterator[str]:
     """Pointers of all values below that are neither lists nor objects, in document order."""
     if isinstance(value, Mapping):

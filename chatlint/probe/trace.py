@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from chatlint.conversation import JSON, Conversation
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_SECONDS
-from chatlint.probe.axes import SWITCH, applied, settled
-from chatlint.probe.case import Case, Observation
+from chatlint.probe.axes import applied, settled, switched
+from chatlint.probe.case import Case, Observation, Variant
 from chatlint.probe.catalogue import Catalogue, catalogue
 from chatlint.render.rendered import (
     FailureKind,
@@ -62,8 +62,7 @@ class Trace:
 
     def case(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Case:
         """A probe in one variant. `switches` are template kwargs. Raises UsageError on unknown names."""
-        named = {SWITCH + name: json.dumps(value) for name, value in (switches or {}).items()}
-        return self._case(probe, {**axes, **named})
+        return self._case(probe, {**axes, **switched(switches or {})})
 
     def case_of(self, case_id: str) -> Case:
         """The case that an id names: `tools/given@tools=empty,generation=off`. Raises UsageError."""
@@ -71,7 +70,7 @@ class Trace:
         pairs = [setting.partition("=") for setting in _SETTING.split(settings)] if settings else []
         return self._case(probe, {axis: value for axis, _, value in pairs})
 
-    def _case(self, probe: str, axes: Mapping[str, str]) -> Case:
+    def _case(self, probe: str, axes: Variant) -> Case:
         variant = settled(axes)
         if (probe, variant) not in self._cases:
             conversation = applied(self.probes.probe(probe).conversation, dict(variant))
@@ -83,6 +82,12 @@ class Trace:
     def see(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Observation:
         """What the template does with a probe in one variant."""
         return self.ask(self.case(probe, switches=switches, **axes))
+
+    def look(self, probe: str, *variants: Variant) -> Observation:
+        """`see` with the axes as mappings (kwargs as `kwargs.NAME`: JSON); later ones win."""
+        return self.ask(
+            self._case(probe, {axis: value for variant in variants for axis, value in variant.items()})
+        )
 
     def ask_conversation(
         self,

@@ -1,0 +1,54 @@
+"""From observations to answers: one wording for everything that is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chatlint.detect.capability import Capability, Support
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import SHOWN, Fate, fate, texts
+from chatlint.render.rendered import FailureKind
+
+NOTES = {
+    Fate.TRIMMED: "trimmed",
+    Fate.ESCAPED: "escaped",
+    Fate.ALTERED: "altered",
+    Fate.REPEATED: "written more than once",
+    Fate.TRUNCATED: "cut",
+    Fate.DROPPED: "lost",
+}
+
+
+def refused(name: str, observation: Observation) -> Capability | None:
+    """The answer where there is no prompt: the template declined or broke, or could not be asked."""
+    failure = observation.failure
+    if failure is None:
+        return None
+    support = Support.RAISES
+    if failure.kind in (FailureKind.SYNTAX, FailureKind.BOUND, FailureKind.HOST):
+        support = Support.UNKNOWN
+    said = (
+        failure.message if failure.kind is FailureKind.DECLINED else f"{failure.exception}: {failure.message}"
+    )
+    verb = "declined" if failure.kind is FailureKind.DECLINED else "broke"
+    return Capability(name, support, (observation.case.id,), f"{verb}: {said}")
+
+
+def of_values(name: str, observation: Observation, pointers: Sequence[str], note: str = "") -> Capability:
+    """Whether the values at these pointers (of lists of parts: their texts) can be read in the prompt."""
+    if answer := refused(name, observation):
+        return answer
+    fates = {pointer: fate(observation, pointer) for pointer in texts(observation, *pointers)}
+    readable = [pointer for pointer, one in fates.items() if one in SHOWN]
+    support = Support.YES if len(readable) == len(fates) else Support.PARTIAL if readable else Support.NO
+    said = [note] if note else []
+    if support is not Support.NO:
+        said += [f"{pointer} {NOTES[one]}" for pointer, one in fates.items() if one in NOTES]
+    return Capability(name, support, (observation.case.id,), "; ".join(said))
+
+
+def noted(answer: Capability, *notes: str, evidence: Sequence[Observation] = ()) -> Capability:
+    """The same answer with more to say and more evidence."""
+    said = "; ".join(note for note in (answer.note, *notes) if note)
+    cases = dict.fromkeys((*answer.evidence, *(observation.case.id for observation in evidence)))
+    return Capability(answer.name, answer.support, tuple(cases), said)

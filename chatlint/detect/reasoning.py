@@ -1,0 +1,185 @@
+"""Reasoning in the history: which fields are read, and in which turns it is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from chatlint.conversation import value_at
+from chatlint.detect.answer import noted, refused
+from chatlint.detect.capability import Capability, Support
+from chatlint.detect.footing import Footing
+from chatlint.detect.kwargs import reasoning_on, spelled
+from chatlint.probe.case import Observation, Variant
+from chatlint.probe.reading import SHOWN, copies, fate, names_shown
+
+ANSWER = "/messages/1"
+FIELDS: Mapping[str, str] = {
+    "reasoning_content": "/reasoning_content",
+    "reasoning": "/reasoning",
+    "thinking": "/thinking",
+    "parts": "/content/0/thinking",
+}
+"""Value of the axis `reasoning` → where the text then stands in a message."""
+PLACES = (
+    ("reasoning_last_turn", "reasoning/last"),
+    ("reasoning_tool_loop", "reasoning/call-result"),
+    ("reasoning_earlier_turns", "reasoning/two-followed"),
+)
+SPOKEN = {
+    "reasoning_last_turn": "the last turn",
+    "reasoning_tool_loop": "a running tool loop",
+    "reasoning_earlier_turns": "earlier turns",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningForm:
+    """How this template takes reasoning: the field it stands in and the switches that show it. `shown` says
+    whether it was ever shown."""
+
+    field: str
+    switches: Variant
+    shown: bool
+    asked: tuple[Observation, ...]
+
+    @property
+    def variant(self) -> Variant:
+        return {**({} if self.field == "reasoning_content" else {"reasoning": self.field}), **self.switches}
+
+
+def find_reasoning_form(footing: Footing, calls: Variant | None) -> ReasoningForm:
+    """The first field and switches with which reasoning reaches a prompt. `calls` is the form of tool calls,
+    None where there are none."""
+    asked: list[Observation] = []
+    for field, switches in _forms(footing):
+        for probe in ("reasoning/last", "reasoning/call-result")[: 1 + (calls is not None)]:
+            variant = {"reasoning": field} if field != "reasoning_content" else {}
+            seen = footing.look(probe, calls or {} if "call" in probe else {}, variant, switches)
+            asked.append(seen)
+            if _kept(seen, field):
+                return ReasoningForm(field, switches, True, tuple(asked))
+        if not footing.mentions(r"reason|think|thought"):
+            break  # the source never names it, and nothing was shown: no other way will
+    return ReasoningForm("reasoning_content", {}, False, tuple(asked))
+
+
+def _forms(footing: Footing) -> Iterator[tuple[str, Variant]]:
+    on = reasoning_on(footing)
+    yield "reasoning_content", {}
+    if on:
+        yield "reasoning_content", on
+    for field, mention in (("thinking", r"\bthinking\b"), ("reasoning", r"\breasoning\b")):
+        if footing.mentions(mention):
+            yield field, {}
+    if footing.mentions(r"['\"]thinking['\"]|\.thinking\b"):
+        yield "parts", {}
+        yield "parts", on
+
+
+def _kept(seen: Observation, field: str, message: str = ANSWER) -> bool:
+    """Shown, and not merely as a part of a list that was printed as data."""
+    if seen.prompt is None or fate(seen, message + FIELDS[field]) not in SHOWN:
+        return False
+    return field != "parts" or not names_shown(seen, f"{message}/content")
+
+
+def detect_reasoning(footing: Footing, form: ReasoningForm, calls: Variant | None) -> Iterator[Capability]:
+    """Where reasoning is kept, under which names, and what becomes of thoughts inside the content."""
+    places = [_place(footing, form, name, probe, calls) for name, probe in PLACES]
+    yield _summary(form, places)
+    yield from places
+    yield _fields(footing, form, calls)
+    yield _inline(footing)
+
+
+def _place(footing: Footing, form: ReasoningForm, name: str, probe: str, calls: Variant | None) -> Capability:
+    if not form.shown:
+        return Capability(name, Support.NO, _ids(form.asked))
+    if name == "reasoning_tool_loop" and calls is None:
+        return Capability(name, Support.NO, note="no tool calls")
+    seen = footing.look(probe, calls or {} if "call" in probe else {}, form.variant)
+    if answer := refused(name, seen):
+        return answer
+    if _kept(seen, form.field):
+        return noted(Capability(name, Support.YES, (seen.case.id,)), _with(form.switches))
+    if name == "reasoning_earlier_turns" and _kept(seen, form.field, "/messages/3"):
+        return Capability(name, Support.NO, (seen.case.id,), "only that of the last answer")
+    return _kept_by_switch(footing, form, name, probe, seen, calls)
+
+
+def _kept_by_switch(
+    footing: Footing, form: ReasoningForm, name: str, probe: str, seen: Observation, calls: Variant | None
+) -> Capability:
+    """Dropped as it stands: does some switch keep it?"""
+    answer = Capability(name, Support.NO, (seen.case.id,))
+    on = reasoning_on(footing)
+    if not on or on == form.switches:
+        return answer
+    kept = footing.look(probe, calls or {} if "call" in probe else {}, form.variant, on)
+    if not _kept(kept, form.field):
+        return noted(answer, evidence=(kept,))
+    return Capability(name, Support.PARTIAL, (seen.case.id, kept.case.id), _with(on))
+
+
+def _with(switches: Variant) -> str:
+    return f"only with {spelled(switches)}" if switches else ""
+
+
+def _summary(form: ReasoningForm, places: Sequence[Capability]) -> Capability:
+    evidence = tuple(dict.fromkeys(case for place in places for case in place.evidence))
+    kept = [SPOKEN[place.name] for place in places if place.support is Support.YES]
+    lost = [SPOKEN[place.name] for place in places if place.support is not Support.YES and place.evidence]
+    if not form.shown:
+        return Capability("reasoning", Support.NO, _ids(form.asked), "never kept in the history")
+    always = places[-1].support is Support.YES and not form.switches
+    note = f"kept in {', '.join(kept) or 'no turn by default'}" + (
+        f"; dropped from {', '.join(lost)}" if lost else ""
+    )
+    return Capability("reasoning", Support.YES if always else Support.PARTIAL, evidence, note)
+
+
+def _fields(footing: Footing, form: ReasoningForm, calls: Variant | None) -> Capability:
+    """Under which names the same reasoning is shown."""
+    if not form.shown:
+        return Capability("reasoning_fields", Support.NO, _ids(form.asked))
+    in_loop = "call" in form.asked[-1].case.probe
+    accepted, asked = [], []
+    for field in FIELDS:
+        if field == "parts" and form.field != "parts" and not footing.mentions(r"['\"]thinking['\"]"):
+            continue
+        axis: Variant = {"reasoning": field} if field != "reasoning_content" else {}
+        seen = footing.look(form.asked[-1].case.probe, (calls or {}) if in_loop else {}, axis, form.switches)
+        asked.append(seen)
+        if _kept(seen, field):
+            accepted.append(field)
+    return Capability("reasoning_fields", Support.YES, _ids(asked), ", ".join(accepted))
+
+
+def _inline(footing: Footing) -> Capability:
+    """What becomes of a thought that a client left in the content of an earlier answer."""
+    seen = footing.look("content/inline-thought-followed")
+    if answer := refused("inline_reasoning", seen):
+        return answer
+    content = value_at(seen.case.conversation, f"{ANSWER}/content")
+    pointer, offset = f"{ANSWER}/content", 0
+    if not isinstance(content, str):
+        pointer = f"{ANSWER}/content/0/text"
+        content = value_at(seen.case.conversation, pointer)
+    if isinstance(content, str):
+        offset = content.index("Pebbles")
+    case = (seen.case.id,)
+    if _covers(seen, pointer, offset):
+        return Capability("inline_reasoning", Support.YES, case, "kept")
+    if fate(seen, pointer) in SHOWN:
+        return Capability("inline_reasoning", Support.YES, case, "kept, altered")
+    return Capability("inline_reasoning", Support.NO, case, "cut from an earlier answer")
+
+
+def _covers(seen: Observation, pointer: str, offset: int) -> bool:
+    found = copies(seen.prompt, pointer) if seen.prompt else ()
+    return any(start <= offset < end for copy in found for start, end in copy.covered)
+
+
+def _ids(observations: Sequence[Observation]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(observation.case.id for observation in observations))
