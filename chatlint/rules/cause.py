@@ -44,9 +44,11 @@ class Sight:
 class Cause:
     """One thing that is wrong.
 
-    `key` names the cause within its rule, in words that do not change when the template is edited elsewhere: the
-    fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
-    sights can tell. `severity` None is the rule's own."""
+    `key` names the cause within its rule, in words that do not change when the template is edited elsewhere:
+    the fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
+    sights can tell. `severity` None is the rule's own; `hosts` those in which it holds, where that is not the
+    subject's.
+    """
 
     key: str
     message: str
@@ -57,7 +59,7 @@ class Cause:
     severity: Severity | None = None
     confidence: Confidence = Confidence.HIGH
     fix: str = ""
-    note: str = ""
+    hosts: tuple[str, ...] = ()
 
 
 class NotEvaluated(Exception):

@@ -36,6 +36,8 @@ class Stage(IntEnum):
     """The output format that was learned."""
     ROUND_TRIPS = 5
     """What came back through the parser."""
+    OBSERVATIONS = 6
+    """Everything that was asked, by the other rules as well: these run last."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,11 @@ from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.finding import Evidence, Finding, Severity
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
+from chatlint.rules.sights import written_at
 from chatlint.source.package import Failure
 
 if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
-    from chatlint.text import Prompt
 
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
 """From worst to least."""
@@ -43,7 +43,7 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
     findings: list[Finding] = []
     failures: list[Failure] = []
     unevaluated: list[tuple[str, str]] = []
-    for rule in selection.rules():
+    for rule in sorted(selection.rules(), key=lambda rule: rule.needs):
         try:
             findings += _findings(rule, subject, selection)
         except NotEvaluated as reason:
@@ -72,9 +72,9 @@ def _missing(rule: Rule, subject: Subject) -> str:
     """Why a rule that needs a stage cannot run, "" if it can."""
     if rule.needs >= Stage.TRACE and subject.broken:
         return "the template does not compile"
-    if rule.needs >= Stage.FORMAT and subject.format is None:
+    if rule.needs in (Stage.FORMAT, Stage.ROUND_TRIPS) and subject.format is None:
         return "no output format was learned"
-    if rule.needs >= Stage.ROUND_TRIPS and subject.round_trips is None:
+    if rule.needs is Stage.ROUND_TRIPS and subject.round_trips is None:
         return "no round trip was made"
     return ""
 
@@ -92,7 +92,7 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         consequence=cause.consequence,
         location=subject.locate(line, column),
         cases=tuple(sight.observation.case.id for sight in sights),
-        hosts=(subject.trace.settings.host,) if sights else (),
+        hosts=cause.hosts or ((subject.trace.settings.host,) if sights else ()),
         evidence=tuple(_evidence(sight) for sight in sights[:1]),
         fix=cause.fix,
         fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
@@ -122,21 +122,6 @@ def _place(cause: Cause, sights: Iterable[Sight]) -> tuple[int, int]:
         if sight.observation.prompt and sight.end > sight.start:
             return written_at(sight.observation.prompt, sight.start)
     return 0, 0
-
-
-def written_at(prompt: Prompt, position: int) -> tuple[int, int]:
-    """The template place that wrote the character at `position`, or the last one before it that is known."""
-    from chatlint.text import Computed, Literal
-
-    place = (0, 0)
-    for span in prompt.spans:
-        if span.start > position and place != (0, 0):
-            break
-        if isinstance(span.origin, Literal):
-            place = (span.origin.line, span.origin.column)
-        elif isinstance(span.origin, Computed):
-            place = (span.origin.line, 0)
-    return place
 
 
 def _evidence(sight: Sight) -> Evidence:

@@ -55,9 +55,26 @@ class Subject:
             return None
         return SyntaxFault(failure.message, failure.line)
 
-    def see(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Observation:
-        """What the template does with a probe in one variant (see `Trace.see`)."""
-        return self.trace.see(probe, switches=switches, **axes)
+    def see(
+        self,
+        probe: str,
+        way: Mapping[str, str] | None = None,
+        /,
+        *,
+        switches: Mapping[str, JSON] | None = None,
+        **axes: str,
+    ) -> Observation:
+        """What the template does with a probe in one variant: the axes in `way` and those given by name
+        (see `Trace.see`)."""
+        return self.trace.see(probe, switches=switches, **{**(way or {}), **axes})
+
+    def on_host(self, host: str) -> Trace:
+        """A trace of the same template on another host, to be closed by the caller."""
+        from dataclasses import replace
+
+        from chatlint.probe.trace import Trace
+
+        return Trace(self.template, replace(self.trace.settings, host=host), probes=self.trace.probes)
 
     def locate(self, line: int, column: int = 0) -> Location:
         """A place in the template as a place in the file that holds it."""

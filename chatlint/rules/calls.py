@@ -1,0 +1,102 @@
+"""How a template takes tools, tool calls and results, as all rules about them need to know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from chatlint.probe.reading import SHOWN, Fate, fate, shown
+from chatlint.rules.sights import declined
+
+if TYPE_CHECKING:
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
+
+FUNCTION = "/messages/1/tool_calls/0/function"
+"""Where the first call of every probe in `calls/` stands."""
+ARGUMENTS = f"{FUNCTION}/arguments"
+RESULT = "/messages/2/content"
+
+WAYS: tuple[Mapping[str, str], ...] = (
+    {},
+    {"arguments": "string"},
+    {"result_name": "added"},
+    {"ids": "named"},
+    {"ids": "call"},
+    {"arguments": "string", "result_name": "added"},
+    {"arguments": "string", "ids": "named"},
+)
+"""Forms of a call that some client or engine sends: some template wants each of them."""
+
+
+def advertises(subject: Subject) -> bool:
+    """Whether the definition of a tool reaches the prompt."""
+    return any(
+        shown(subject.see(probe), "/tools/0/function/name")
+        for probe in ("tools/one", "tools/given", "tools/with-system")
+    )
+
+
+def reads_calls(subject: Subject) -> bool:
+    """Whether the template's text knows tool calls or the tool role."""
+    roles = {literal.role for literal in subject.syntax.roles}
+    return subject.syntax.reads_field("/messages/*", "tool_calls") or "tool" in roles
+
+
+def working(subject: Subject, probe: str = "calls/one-result") -> Mapping[str, str] | None:
+    """The first of `WAYS` in which the call and the result of a probe reach the prompt; None if none does."""
+    for way in WAYS:
+        seen = subject.see(probe, way)
+        if not lost_parts(seen) and seen.prompt:
+            return way
+    return None
+
+
+def supported(subject: Subject) -> Mapping[str, str] | None:
+    """The first of `WAYS` in which the call itself reaches the prompt, with a result or without."""
+    found = working(subject)
+    if found is not None:
+        return found
+    for probe in ("calls/one-result", "calls/one-followed", "calls/one"):
+        for way in WAYS:
+            if call_shown(subject.see(probe, way)):
+                return way
+    return None
+
+
+def call_shown(observation: Observation, call: str = FUNCTION) -> bool:
+    """Whether name and arguments of a call can be read in the prompt."""
+    return observation.prompt is not None and not any(_lost_of_call(observation, call))
+
+
+def lost_parts(observation: Observation) -> tuple[str, ...]:
+    """Which of name, arguments and result of the first call did not reach the prompt."""
+    if observation.prompt is None:
+        return ()
+    lost = [*_lost_of_call(observation, FUNCTION)]
+    messages = observation.case.conversation.messages
+    if len(messages) > 2 and messages[2].get("role") == "tool" and not shown(observation, RESULT):
+        lost.append("the result")
+    return tuple(lost)
+
+
+def _lost_of_call(observation: Observation, call: str) -> Iterator[str]:
+    if not named(observation, call):
+        yield "the function's name"
+    found = fate(observation, f"{call}/arguments")
+    if found not in SHOWN and found is not Fate.UNTRACED:
+        yield "the arguments"
+
+
+def named(observation: Observation, call: str = FUNCTION) -> bool:
+    """Whether the function's name can be read: in its own place, or in an id that holds it."""
+    if shown(observation, f"{call}/name"):
+        return True
+    identifier = call.removesuffix("/function") + "/id"
+    variant = dict(observation.case.variant)
+    return variant.get("ids") == "named" and shown(observation, identifier)
+
+
+def refuses(subject: Subject) -> bool:
+    """Whether the template refuses tool calls in words, in every form."""
+    return all(declined(subject.see("calls/one-result", way)) for way in WAYS)

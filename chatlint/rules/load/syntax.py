@@ -1,0 +1,56 @@
+"""The template does not compile.
+
+## What it does
+Compiles the template as transformers does, and looks for Jinja tags that lost a brace and so became text.
+
+## Why is this bad
+A template that does not compile fails every request. A tag with one brace is printed to the model instead.
+
+## Example
+```jinja bad
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor }
+```
+The tag ends in `%}`:
+```jinja good
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chatlint.render.constants import TextKind
+from chatlint.rules.cause import Cause
+from chatlint.rules.finding import Confidence, Severity
+from chatlint.rules.rule import Stage, rule
+from chatlint.rules.subject import Subject
+
+_BROKEN_TAG = re.compile(r"\{-[ \t]*[A-Za-z_][^{}\n]{0,200}\}|[-\w)'\"] ?%\}|-\}\}")
+"""`{- name }`, and closers without an opener: what is left of a tag that lost a character."""
+
+
+@rule("CT101", severity=Severity.ERROR, needs=Stage.TEXT)
+def check(subject: Subject) -> Iterator[Cause]:
+    fault = subject.broken
+    if fault:
+        yield Cause(
+            key="syntax",
+            message=f"does not compile: {fault.message}",
+            consequence="Every request fails, or the engine takes another template without saying so.",
+            line=fault.line,
+        )
+        return
+    for text in subject.syntax.texts:
+        match = _BROKEN_TAG.search(text.text) if text.kind is TextKind.DATA else None
+        if match:
+            yield Cause(
+                key=f"tag as text: {match.group()}",
+                message=f"{match.group()!r} is printed: it looks like a tag that lost a character",
+                consequence="The model reads template code, and what the tag should do is not done.",
+                line=text.line + text.text.count("\n", 0, match.start()),
+                confidence=Confidence.MEDIUM,
+                fix="Write the tag with both braces, `{{ … }}` or `{% … %}`.",
+            )

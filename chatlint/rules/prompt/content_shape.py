@@ -1,0 +1,120 @@
+"""Content as text or as a list of text parts is lost, breaks or prints Python.
+
+## What it does
+Sends the text of user, system and assistant messages as a string, as one text part and as two, and compares
+what reaches the prompt.
+
+## Why is this bad
+OpenAI's API has both shapes, and clients mix them. A part that is lost is silent; a printed list shows the
+model Python. Engines that know can flatten parts for a template that takes only strings, those that do not
+fail.
+
+## Example
+```jinja bad
+{% for m in messages %}<|{{ m.role }}|>
+{% for part in m.content if part.type == 'text' %}{{ part.text }}{% endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import Notation, notation, shown
+from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at, at_end, faulted, said, texts
+from chatlint.rules.subject import Subject
+
+
+class _Role(NamedTuple):
+    """A role, the probe that has its text as a string, the one with two parts, and which message it is."""
+
+    name: str
+    string: str
+    parts: str
+    content: str
+
+
+_ROLES = (
+    _Role("user", "roles/user", "content/two-parts", "/messages/0/content"),
+    _Role("system", "roles/system-user", "content/two-parts-system", "/messages/0/content"),
+    _Role("assistant", "roles/user-assistant-user", "content/two-parts-assistant", "/messages/1/content"),
+)
+_FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content %}{{ part.text }}…`"
+
+
+@rule("CT303", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    lost, broken = Gathering(), []
+    written: dict[Notation, list[Sight]] = {Notation.PYTHON: [], Notation.JSON: []}
+    for role in _ROLES:
+        string, one, two = _shapes(subject, role)
+        if not shown(string, role.content):
+            if shown(one, f"{role.content}/0/text"):
+                lost.add(f"{role.name} text as a string", at_end(string, "the text is nowhere up to here"))
+            continue
+        for parts in (one, two):
+            how = notation(parts, role.content)
+            if faulted(parts):
+                broken.append((role.name, parts))
+            elif how in written:
+                written[how].append(at(parts, role.content, "the list's own notation"))
+            elif parts.prompt and not shown(parts, *texts(parts.case.conversation, role.content)):
+                lost.add(f"{role.name} text in parts", at_end(parts, "not all parts are in here"))
+    yield from _lost(lost)
+    yield from _broken(broken)
+    yield from _written(written)
+
+
+def _shapes(subject: Subject, role: _Role) -> tuple[Observation, Observation, Observation]:
+    return subject.see(role.string), subject.see(role.string, parts=role.name), subject.see(role.parts)
+
+
+def _lost(lost: Gathering) -> Iterator[Cause]:
+    for what, sights in lost:
+        yield Cause(
+            key=f"lost: {what}",
+            message=f"{what} is lost",
+            consequence="The request succeeds, and the model never sees the text.",
+            sights=sights,
+            fix=_FIX,
+        )
+
+
+def _broken(broken: list[tuple[str, Observation]]) -> Iterator[Cause]:
+    """Every role breaks for the same reason: content is taken for a string."""
+    if not broken:
+        return
+    roles = ", ".join(dict.fromkeys(name for name, _ in broken))
+    yield Cause(
+        key="strings only",
+        message=f"content must be a string ({roles}): text parts break the template ({said(broken[0][1])})",
+        consequence="Requests with parts fail in engines that do not flatten them first.",
+        sights=tuple(Sight(one) for _, one in broken),
+        severity=Severity.WARNING,
+        fix=_FIX,
+    )
+
+
+def _written(written: dict[Notation, list[Sight]]) -> Iterator[Cause]:
+    for how, sights in written.items():
+        if sights:
+            name = "Python" if how is Notation.PYTHON else "JSON"
+            yield Cause(
+                key=f"printed as {name}",
+                message=f"text parts are printed as a {name} list, brackets and all",
+                consequence="The model reads the list's notation in place of the message.",
+                sights=tuple(sights),
+                severity=Severity.WARNING,
+                fix=_FIX,
+            )

@@ -1,0 +1,64 @@
+"""A message with tool calls and no content breaks the template.
+
+## What it does
+Sends an assistant message with a call and without the key `content`, or with `content: null`, which
+transformers drops since 5.24.
+
+## Why is this bad
+That is how OpenAI's API and most clients send a plain call. The second request of every agent fails.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}
+<|{{ m.role }}|>{{ '' + m.content if m.content is not sequence or m.content is string }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chatlint.rules.calls import supported
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import faulted, said
+from chatlint.rules.subject import Subject
+
+_PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
+
+
+@rule("CT307", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    way = supported(subject)
+    if way is None:
+        return
+    pairs = [
+        (subject.see(probe, way, content="absent"), subject.see(probe, way, content="empty"))
+        for probe in _PROBES
+    ]
+    broken = [absent for absent, empty in pairs if faulted(absent) and empty.prompt]
+    if broken:
+        yield Cause(
+            key="breaks",
+            message=f"an assistant message with tool calls and no content breaks: {said(broken[0])}",
+            consequence="The second request of every agent whose calls have no text fails.",
+            sights=tuple(Sight(one) for one in broken),
+            fix="`{{ message.content or '' }}`, or test `message.content is defined`.",
+        )

@@ -1,0 +1,110 @@
+"""A null is printed into the prompt as `None`.
+
+## What it does
+Sends an assistant message with a call and `content: null`, reasoning that is null and a tool result that is
+null, and compares the prompt with that of an empty text. transformers drops null members of messages since
+5.24; engines and older versions hand them on, so the rule also looks through the eyes of transformers 4.57.
+
+## Why is this bad
+Null content is how OpenAI's API sends a plain call. The model reads the word `None` as its own answer
+before every call, and learns to say it.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}
+<|{{ m.role }}|>
+{%- if m.content is string or 'content' not in m or m.content is none %}{{ m.content }}
+{%- else %}{{ m.content | map(attribute='text') | join }}{% endif %}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from chatlint.probe.case import Observation
+from chatlint.probe.trace import Trace
+from chatlint.rules.calls import supported
+from chatlint.rules.cause import Cause, Sight, smallest_first
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import faulted, said
+from chatlint.rules.subject import Subject
+from chatlint.rules.turns import agree
+
+_OLDER = "transformers-4.57"
+_NULL = re.compile(r"(?<!\w)None(?!\w)")
+_CALLS = ("calls/one", "calls/one-result", "calls/one-followed")
+_FIX = "`{{ message.content or '' }}`"
+
+
+@rule("CT306", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    way = supported(subject)
+    if way is None:
+        return
+    found = list(_causes(subject.trace, way))
+    yield from found
+    if not found and subject.trace.settings.host != _OLDER:
+        with subject.on_host(_OLDER) as older:
+            yield from _causes(older, way)
+
+
+def _causes(trace: Trace, way: Mapping[str, str]) -> Iterator[Cause]:
+    hosts = (trace.settings.host,)
+    pairs = list(_pairs(trace, way))
+    printed = [sight for null, empty in pairs if (sight := _printed(null, empty))]
+    broken = [null for null, empty in pairs if faulted(null) and empty.prompt]
+    if printed:
+        yield Cause(
+            key="printed",
+            message="null content beside a tool call is printed as `None`",
+            consequence="The model reads `None` as what it said before its call, and learns to say it.",
+            sights=smallest_first(printed),
+            hosts=hosts,
+            fix=_FIX,
+        )
+    elif broken and "has no attribute 'content'" not in said(broken[0]):
+        yield Cause(
+            key="breaks",
+            message=f"null content beside a tool call breaks the template: {said(broken[0])}",
+            consequence="The second request of every agent whose calls have no text fails.",
+            sights=tuple(Sight(one) for one in broken),
+            hosts=hosts,
+            fix=_FIX,
+        )
+
+
+def _pairs(trace: Trace, way: Mapping[str, str]) -> Iterator[tuple[Observation, Observation]]:
+    """The same with null and with an empty text."""
+    for probe in _CALLS:
+        null, empty = {**way, "content": "null"}, {**way, "content": "empty"}
+        yield trace.see(probe, switches=None, **null), trace.see(probe, switches=None, **empty)
+
+
+def _printed(null: Observation, empty: Observation) -> Sight | None:
+    """The first `None` that the empty text does not have."""
+    if null.prompt is None or empty.prompt is None or null.text == empty.text:
+        return None
+    start = agree(null.text, empty.text)
+    match = _NULL.search(null.text, max(start - 4, 0))
+    if match is None or len(_NULL.findall(null.text)) <= len(_NULL.findall(empty.text)):
+        return None
+    return Sight(null, *match.span(), "null, as Python prints it")

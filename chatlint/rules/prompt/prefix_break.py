@@ -1,0 +1,117 @@
+"""A longer conversation does not begin with the prompt of the shorter one.
+
+## What it does
+Compares the prompt of each message sequence with that of the sequence and one message more, with and
+without tools and reasoning, and says where they part.
+
+## Why is this bad
+Servers keep the state of a prompt and go on from there. When an earlier part changes, all of it is computed
+again on every turn; in reinforcement learning the tokens that were trained on are not those that were
+sampled. Dropping old reasoning is a choice of many models, but it has this price.
+
+## Example
+```jinja bad
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{{ '<|end|>' if not loop.last else '<|last|>' }}
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from chatlint.probe.case import Observation
+from chatlint.rules.calls import supported
+from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import written_at
+from chatlint.rules.subject import Subject
+from chatlint.rules.turns import agree, chats
+
+
+class _Step(NamedTuple):
+    """One message more: the shorter probe, the longer one, and whose message came."""
+
+    shorter: str
+    longer: str
+    came: str
+
+
+_TEXT = (
+    _Step("sequences/u", "sequences/ua", "assistant"),
+    _Step("sequences/ua", "sequences/uau", "user"),
+    _Step("sequences/uau", "sequences/uaua", "assistant"),
+)
+_TOOLS = (
+    _Step("sequences/uc", "sequences/uct", "tool"),
+    _Step("sequences/uct", "sequences/ucta", "assistant"),
+    _Step("sequences/ucta", "sequences/uctau", "user"),
+)
+_REASONING = (_Step("reasoning/last", "reasoning/followed", "user"),)
+_CAME = {
+    "assistant": "the answer is added",
+    "user": "the next question comes",
+    "tool": "the tool result comes",
+}
+
+
+@rule("CT304", severity=Severity.INFO)
+def check(subject: Subject) -> Iterator[Cause]:
+    if not chats(subject):
+        return
+    breaks = Gathering()
+    whens: dict[str, list[str]] = {}
+    for step, shorter, longer in _steps(subject):
+        if longer.prompt is None or longer.text.startswith(shorter.text):
+            continue
+        place = agree(shorter.text, longer.text)
+        line = written_at(longer.prompt, place)[0]
+        key = f"{step.came} line {line}"
+        whens.setdefault(key, []).append(_CAME[step.came])
+        end = min(place + 1, len(longer.text))
+        breaks.add(key, Sight(longer, place, end, f"before, {_next(shorter.text, place)!r} stood here"))
+    for key, sights in breaks:
+        yield Cause(
+            key=key.partition(" line ")[0],
+            message=f"what was written before changes when {whens[key][0]}",
+            consequence="The cached prompt is lost from here on, on every such turn.",
+            sights=sights,
+        )
+
+
+def _steps(subject: Subject) -> Iterator[tuple[_Step, Observation, Observation]]:
+    way = supported(subject)
+    steps: list[tuple[_Step, Mapping[str, str]]] = [(step, {}) for step in (*_TEXT, *_REASONING)]
+    if way is not None:
+        steps += [(step, {axis: way[axis] for axis in way if axis == "arguments"}) for step in _TOOLS]
+    for step, axes in steps:
+        shorter = subject.see(step.shorter, axes, generation="on" if step.came == "assistant" else "off")
+        if shorter.prompt:
+            yield step, shorter, _nearest(subject, step, axes, shorter)
+
+
+def _nearest(subject: Subject, step: _Step, axes: Mapping[str, str], shorter: Observation) -> Observation:
+    """The longer prompt. An answer after a prompt that opens a thought has a thought, else it has none."""
+    plain = subject.see(step.longer, axes, generation="off")
+    if step.came != "assistant" or plain.text.startswith(shorter.text):
+        return plain
+    thought = subject.see(_THOUGHT.get(step.longer, step.longer), axes, generation="off")
+    return thought if thought.text.startswith(shorter.text) else plain
+
+
+_THOUGHT = {
+    "sequences/ua": "reasoning/last",
+    "sequences/uaua": "reasoning/two-turns",
+    "sequences/ucta": "reasoning/call-answered",
+}
+"""The same with reasoning."""
+
+
+def _next(text: str, place: int) -> str:
+    return text[place : place + 24]

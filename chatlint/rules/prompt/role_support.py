@@ -1,0 +1,121 @@
+"""A message is dropped, refused or breaks the template because of its role or its place.
+
+## What it does
+Sends system text (first, second, late), developer messages, messages of the same role in a row, interrupted
+tool calls and system text alone, and looks for each message in the prompt.
+
+## Why is this bad
+A dropped message is silent: the request succeeds without the instructions. A refusal fails requests of
+common clients: coding agents send `developer` and late system messages, trimmed chats have two user
+messages in a row.
+
+## Example
+```jinja bad
+{% for m in messages %}{% if m.role != 'system' %}<|{{ m.role }}|>{{ m.content }}<|end|>
+{% endif %}{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import shown
+from chatlint.rules.calls import supported
+from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at_end, declined, faulted, said
+from chatlint.rules.subject import Subject
+from chatlint.rules.turns import chats
+
+
+class _Order(NamedTuple):
+    """A probe, what it has that not every conversation has, the message that may be dropped (by its
+    position), and how severe that is; `refusing` is how severe a refusal is, None where it is only a
+    limit."""
+
+    probe: str
+    what: str
+    position: int
+    dropped: Severity = Severity.ERROR
+    refusing: Severity | None = Severity.WARNING
+
+
+_ORDERS = (
+    _Order("roles/user-assistant-user", "an answer in the history", 1),
+    _Order("roles/system-user", "system text", 0, refusing=None),
+    _Order("roles/two-users", "two user messages in a row", 0),
+    _Order("roles/two-assistants-user", "two assistant messages in a row", 1),
+    _Order("roles/two-systems", "a second system message", 1, refusing=None),
+    _Order("roles/late-system", "a late system message", 2, refusing=None),
+    _Order("roles/late-system-after-first", "a late system message", 3, refusing=None),
+    _Order("roles/developer", "a developer message", 0, Severity.WARNING),
+    _Order("roles/developer-after-system", "a developer message", 1, Severity.WARNING),
+    _Order("roles/system-only", "system text alone", 0, Severity.WARNING),
+)
+_INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", 2)
+
+
+@rule("CT302", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    if not chats(subject):
+        return
+    way = supported(subject)
+    seen = [(order, subject.see(order.probe)) for order in _ORDERS]
+    if way is not None:
+        seen.append((_INTERRUPTED, subject.see(_INTERRUPTED.probe, way)))
+    yield from _dropped(seen)
+    yield from _failed(seen)
+
+
+def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
+    losses = Gathering()
+    severities: dict[str, Severity] = {}
+    lost_system = False
+    for order, one in seen:
+        if one.prompt is None or shown(one, f"/messages/{order.position}/content"):
+            continue
+        system = order.what.endswith("system message") or order.what == "system text alone"
+        if system and lost_system:  # the same cause again
+            continue
+        lost_system = lost_system or order.what == "system text"
+        severities.setdefault(order.what, order.dropped)
+        losses.add(order.what, at_end(one, f"message {order.position + 1} is nowhere up to here"))
+    for what, sights in losses:
+        yield Cause(
+            key=f"dropped: {what}",
+            message=f"{what} is dropped without a word",
+            consequence="The request succeeds, and the model never sees the message.",
+            sights=sights,
+            severity=severities[what],
+            fix="Write messages of every role, or refuse them with `raise_exception`.",
+        )
+
+
+def _failed(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
+    failures: dict[str, list[tuple[_Order, Observation]]] = {}
+    for order, one in seen:
+        if one.failure and (faulted(one) or (declined(one) and order.refusing)):
+            failures.setdefault(failure_key(one.failure), []).append((order, one))
+    for group in failures.values():
+        yield _failure(group)
+
+
+def _failure(group: list[tuple[_Order, Observation]]) -> Cause:
+    whats = ", ".join(dict.fromkeys(order.what for order, _ in group))
+    broken = faulted(group[0][1])
+    alone = all(order.what == "system text alone" for order, _ in group)
+    return Cause(
+        key=f"{'breaks' if broken else 'refused'}: {whats}",
+        message=f"{whats}: {'the template breaks' if broken else 'refused'} ({said(group[0][1])})",
+        consequence="Requests of clients that send this fail.",
+        sights=tuple(Sight(one) for _, one in group),
+        severity=Severity.WARNING if alone or not broken else Severity.ERROR,
+    )

@@ -1,0 +1,149 @@
+"""Reasoning is dropped inside a running tool loop, or empty thoughts are written.
+
+## What it does
+Sends reasoning under every name that clients use, in the last answer, before a later question and between a
+tool call and its result, and looks for it in the prompt. Looks for the same markers around nothing.
+
+## Why is this bad
+A model that reasons between tool calls needs those thoughts until it answers; without them it starts over
+after each result. An empty thought in the history teaches it not to think, and moves every later token.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{% set thought = m.reasoning_content if not m.tool_calls %}
+{{- '<think>' ~ thought ~ '</think>' if thought }}
+{{- text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{% set thought = m.reasoning_content %}
+{{- '<think>' ~ thought ~ '</think>' if thought }}
+{{- text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chatlint.conversation import value_at
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import shown
+from chatlint.rules.calls import supported
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at, bounds, crashes
+from chatlint.rules.subject import Subject
+from chatlint.rules.turns import behind
+
+_FIELDS = ("reasoning_content", "reasoning", "thinking")
+_LOOPS = ("reasoning/call-result", "reasoning/text-call-result", "reasoning/two-steps")
+
+
+@rule("CT501", severity=Severity.WARNING)
+def check(subject: Subject) -> Iterator[Cause]:
+    field = _field(subject)
+    if not field:
+        return
+    way = supported(subject)
+    if way is not None:
+        axes = {axis: way[axis] for axis in way if axis == "arguments"}
+        seen = [subject.see(probe, axes, reasoning=field) for probe in _LOOPS]
+        yield from _dropped(seen, field)
+        yield from crashes(
+            seen, "reasoning beside a tool call", "Agents of reasoning models fail.", Severity.ERROR
+        )
+    yield from _empty(subject, field)
+
+
+def _field(subject: Subject) -> str:
+    """The first name under which the template takes reasoning; "" if none."""
+    for field in _FIELDS:
+        for probe in ("reasoning/last", "reasoning/call-result", "reasoning/followed"):
+            if _kept(subject.see(probe, reasoning=field), field):
+                return field
+    return ""
+
+
+def _kept(observation: Observation, field: str) -> bool:
+    return observation.prompt is not None and shown(observation, f"/messages/1/{field}")
+
+
+def _dropped(seen: list[Observation], field: str) -> Iterator[Cause]:
+    lost = [one for one in seen if one.prompt and not _kept(one, field)]
+    if lost:
+        yield Cause(
+            key="dropped in the loop",
+            message="reasoning before a tool call is dropped while the tool loop runs",
+            consequence="After each tool result the model has forgotten its plan and thinks it up again.",
+            sights=tuple(at(one, "/messages/1/tool_calls", "the reasoning is not before it") for one in lost),
+            fix="Keep the reasoning of all assistant messages after the last user message.",
+        )
+
+
+def _empty(subject: Subject, field: str) -> Iterator[Cause]:
+    """The markers of a thought around nothing, in an answer that has none."""
+    with_thought = subject.see("reasoning/last", reasoning=field, generation="off")
+    markers = _markers(with_thought, field)
+    if markers is None:
+        return
+    opener, closer = markers
+    sights = []
+    for probe in ("roles/user-assistant", "roles/user-assistant-user"):
+        one = subject.see(probe, generation="off")
+        found = _empty_thought(one, opener, closer)
+        if found:
+            sights.append(found)
+    if sights and not _prefilled(subject, opener, closer):
+        yield Cause(
+            key="empty thought",
+            message=f"an answer without reasoning gets an empty thought: {opener}{closer}",
+            consequence="The history shows answers without thinking, which the prompt did not ask for.",
+            sights=tuple(sights),
+        )
+
+
+def _markers(observation: Observation, field: str) -> tuple[str, str] | None:
+    """The last word before the thought and the first after it."""
+    found = bounds(observation, f"/messages/1/{field}")
+    text = observation.text
+    if found is None:
+        return None
+    opener, closer = text[: found[0]].split(), text[found[1] :].split()
+    if not opener or not closer:
+        return None
+    content = str(value_at(observation.case.conversation, "/messages/1/content"))
+    return opener[-1], closer[0].partition(content)[0] or closer[0]
+
+
+def _empty_thought(observation: Observation, opener: str, closer: str) -> Sight | None:
+    text = observation.text
+    start = text.find(opener)
+    while start >= 0:
+        rest = text[start + len(opener) :]
+        if rest.lstrip().startswith(closer):
+            end = len(text) - len(rest.lstrip()) + len(closer)
+            return Sight(observation, start, end, "nothing was thought here")
+        start = text.find(opener, start + 1)
+    return None
+
+
+def _prefilled(subject: Subject, opener: str, closer: str) -> bool:
+    """Whether the generation prompt itself writes the empty thought: then the history only repeats it."""
+    asked = subject.see("roles/user")
+    tail = behind(asked, "/messages/0/content") or ""
+    return bool(tail) and _empty_thought(asked, opener, closer) is not None

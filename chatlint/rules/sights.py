@@ -1,0 +1,99 @@
+"""Observations as sights: where in a prompt the thing is that a rule talks about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from chatlint.conversation import Conversation, value_at
+from chatlint.probe.reading import leaves
+from chatlint.render.rendered import FailureKind
+from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
+from chatlint.rules.finding import Severity
+from chatlint.text import Computed, Literal, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+
+
+def faulted(observation: Observation) -> bool:
+    """The template broke: not its own `raise_exception`, not a bound, not the host's refusal."""
+    return observation.failure is not None and observation.failure.kind is FailureKind.FAULT
+
+
+def declined(observation: Observation) -> bool:
+    """The template or the host refused the conversation in words: a limit."""
+    kinds = (FailureKind.DECLINED, FailureKind.HOST)
+    return observation.failure is not None and observation.failure.kind in kinds
+
+
+def texts(conversation: Conversation, pointer: str) -> list[str]:
+    """Pointers of the texts (not the empty ones) at and below `pointer`; none where there is nothing."""
+    try:
+        value = value_at(conversation, pointer)
+    except KeyError:
+        return []
+    places = [(place, value_at(conversation, place)) for place in leaves(value, pointer)]
+    return [place for place, leaf in places if isinstance(leaf, str) and leaf]
+
+
+def bounds(observation: Observation, pointer: str) -> tuple[int, int] | None:
+    """First and last character of the value at `pointer`, its keys included; None if it is lost."""
+    if observation.prompt is None:
+        return None
+    spans = list(observation.prompt.inputs(pointer))
+    return (spans[0].start, max(span.end for span in spans)) if spans else None
+
+
+def at(observation: Observation, pointer: str, note: str = "") -> Sight:
+    """The place of a value in the prompt; the prompt's end where it is lost."""
+    found = bounds(observation, pointer)
+    return Sight(observation, *found, note) if found else at_end(observation, note)
+
+
+def at_end(observation: Observation, note: str = "") -> Sight:
+    """The last character of the prompt."""
+    length = len(observation.text)
+    return Sight(observation, max(length - 1, 0), length, note)
+
+
+def after(observation: Observation, pointer: str, note: str = "") -> Sight:
+    """The character after a value: where something ought to be. The end where the value is lost."""
+    found = bounds(observation, pointer)
+    if found is None or found[1] >= len(observation.text):
+        return at_end(observation, note)
+    return Sight(observation, found[1], found[1] + 1, note)
+
+
+def written_at(prompt: Prompt, position: int) -> tuple[int, int]:
+    """The template place that wrote the character at `position`, or the last one before it that is known."""
+    place = (0, 0)
+    for span in prompt.spans:
+        if span.start > position and place != (0, 0):
+            break
+        if isinstance(span.origin, Literal):
+            place = (span.origin.line, span.origin.column)
+        elif isinstance(span.origin, Computed):
+            place = (span.origin.line, 0)
+    return place
+
+
+def said(observation: Observation) -> str:
+    """Why there is no prompt, in the words of the exception."""
+    failure = observation.failure
+    return f"{failure.exception}: {failure.message}" if failure else ""
+
+
+def crashes(
+    observations: Iterable[Observation], what: str, consequence: str, severity: Severity | None = None
+) -> Iterator[Cause]:
+    """One cause for each way in which the template broke among `observations`. `what` names the input."""
+    broken = Gathering()
+    for observation in observations:
+        if observation.failure and faulted(observation):
+            broken.add(failure_key(observation.failure), Sight(observation))
+    for key, sights in broken:
+        message = f"breaks on {what}: {said(sights[0].observation)}"
+        yield Cause(key.partition(" @")[0], message, consequence, sights, severity=severity)

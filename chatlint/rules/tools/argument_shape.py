@@ -1,0 +1,129 @@
+"""Arguments of tool calls are read in one shape only.
+
+## What it does
+Sends the arguments of a call as an object and as a JSON string, as OpenAI's API has them, and compares the
+prompts.
+
+## Why is this bad
+Clients and data sets store the string; engines that hand it on unparsed get it escaped a second time
+(`"{\\"city\\": …}"`): the model sees, and learns, calls that no parser reads. Nothing fails, so nobody
+notices. A template that breaks on the string at least says so; one that breaks on objects breaks with
+engines that parse first.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}
+<call>{{ c.function.name }} {{ c.function.arguments | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import Notation, notation
+from chatlint.rules.calls import ARGUMENTS, WAYS, call_shown, named, supported
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at, at_end, crashes, declined, faulted, said
+from chatlint.rules.subject import Subject
+
+_PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
+_FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"
+
+
+@rule("CT405", severity=Severity.WARNING)
+def check(subject: Subject) -> Iterator[Cause]:
+    way = supported(subject)
+    if way is None:
+        yield from _neither(subject)
+        return
+    ids = {axis: value for axis, value in way.items() if axis != "arguments"}
+    objects = [subject.see(probe, ids) for probe in _PROBES]
+    strings = [subject.see(probe, ids, arguments="string") for probe in _PROBES]
+    yield from _one_shape(objects, "an object", "a string")
+    yield from _one_shape(strings, "a string", "an object")
+    yield from _escaped(strings)
+    yield from _python(objects)
+
+
+def _neither(subject: Subject) -> Iterator[Cause]:
+    """Both shapes break: no tool call can be sent."""
+    seen = [subject.see("calls/one", way) for way in WAYS]
+    if all(faulted(one) for one in seen):
+        yield from crashes(seen, "a tool call in every shape", "No tool call can be sent.", Severity.ERROR)
+
+
+def _one_shape(seen: list[Observation], given: str, wanted: str) -> Iterator[Cause]:
+    """The template breaks on, refuses or loses one shape."""
+    failed = [one for one in seen if faulted(one) or declined(one)]
+    lost = [one for one in seen if one.prompt and named(one) and not call_shown(one)]
+    if failed:
+        verb = "it is refused" if declined(failed[0]) else "the template breaks"
+        yield Cause(
+            key=f"needs {wanted}",
+            message=f"arguments must be {wanted}; with {given} {verb}: {said(failed[0])}",
+            consequence=_failing(given),
+            sights=tuple(Sight(one) for one in failed),
+            fix=_FIX,
+        )
+    elif lost:
+        yield Cause(
+            key=f"loses {given}",
+            message=f"arguments given as {given} are lost",
+            consequence="The model sees calls without arguments.",
+            sights=tuple(at_end(one, "the arguments are nowhere up to here") for one in lost),
+            severity=Severity.ERROR,
+            fix=_FIX,
+        )
+
+
+def _failing(given: str) -> str:
+    if given == "a string":
+        return "Requests with OpenAI's own messages fail where the engine hands them on unparsed."
+    return "Requests fail in engines that parse arguments first, and with transformers' own message format."
+
+
+def _escaped(strings: list[Observation]) -> Iterator[Cause]:
+    twice = [one for one in strings if one.prompt and notation(one, ARGUMENTS) is Notation.JSON_STRING]
+    if twice:
+        yield Cause(
+            key="escaped twice",
+            message="arguments given as a JSON string are encoded a second time",
+            consequence="The model sees, and learns, arguments in quotes that no parser reads.",
+            sights=tuple(at(one, ARGUMENTS, "a JSON text inside a JSON string") for one in twice),
+            severity=Severity.ERROR,
+            fix=_FIX,
+        )
+
+
+def _python(objects: list[Observation]) -> Iterator[Cause]:
+    """Objects printed as Python, where the same call would be JSON as a string."""
+    printed = [one for one in objects if one.prompt and notation(one, ARGUMENTS) is Notation.PYTHON]
+    if printed:
+        yield Cause(
+            key="python",
+            message="arguments given as an object are printed as Python (`{'city': …}`)",
+            consequence="The model sees, and learns, arguments that are not JSON.",
+            sights=tuple(at(one, ARGUMENTS, "Python's repr") for one in printed),
+            severity=Severity.ERROR,
+            fix=_FIX,
+        )

@@ -1,0 +1,103 @@
+"""Of a message with text and tool calls, one is lost.
+
+## What it does
+Sends an assistant message that has text and a call, as the last message, in the running tool loop and as
+history, and looks for both in the prompt.
+
+## Why is this bad
+Models explain themselves before they call. When the text is lost, the model does not see what it promised;
+when the call is lost, it calls again.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>
+{%- if m.tool_calls %}{% for c in m.tool_calls %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}{% else %}{{ text if text is string else text | map(attribute='text') | join }}
+{%- endif %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import shown
+from chatlint.rules.calls import FUNCTION, call_shown, supported
+from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at, bounds, crashes
+from chatlint.rules.subject import Subject
+
+_PROBES = ("calls/text-one", "calls/text-one-result", "calls/text-one-followed")
+_TEXT = "/messages/1/content"
+_LOST = {
+    "text": "The model does not see what it wrote before the call.",
+    "call": "The model does not see its call, only its text, and calls again.",
+}
+
+
+@rule("CT403", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    way = supported(subject)
+    if way is None:
+        return
+    seen = [subject.see(probe, way) for probe in _PROBES]
+    losses = Gathering()
+    for one in seen:
+        for what in _lost(one):
+            losses.add(what, at(one, FUNCTION if what == "text" else _TEXT, f"the {what} is missing here"))
+    for what, sights in losses:
+        yield Cause(
+            key=f"{what} lost",
+            message=f"of an assistant message with text and a tool call, the {what} is lost",
+            consequence=_LOST[what],
+            sights=sights,
+            fix="Write the text first, then the calls; let neither branch exclude the other.",
+        )
+    yield from _reversed([one for one in seen if not _lost(one)])
+    yield from crashes(seen, "text beside a tool call", "Agents that explain their calls fail.")
+
+
+def _lost(observation: Observation) -> list[str]:
+    if observation.prompt is None:
+        return []
+    text = [] if shown(observation, _TEXT) else ["text"]
+    return text if call_shown(observation) else [*text, "call"]
+
+
+def _reversed(seen: list[Observation]) -> Iterator[Cause]:
+    sights = [_sight(one) for one in seen if one.prompt and _calls_first(one)]
+    if sights:
+        yield Cause(
+            key="order",
+            message="the text of a message is written after its tool call",
+            consequence="Models write their text before a call: history and generation differ.",
+            sights=tuple(sights),
+            severity=Severity.WARNING,
+        )
+
+
+def _calls_first(observation: Observation) -> bool:
+    text, call = bounds(observation, _TEXT), bounds(observation, FUNCTION)
+    return text is not None and call is not None and call[0] < text[0]
+
+
+def _sight(observation: Observation) -> Sight:
+    return at(observation, _TEXT, "the text follows the call")

@@ -1,0 +1,129 @@
+"""Several tool calls in one message are lost, refused or not closed.
+
+## What it does
+Sends one, two and three calls in one message and compares what the template writes after the last call: it
+must be the same for every number of calls. Each name and all arguments must be there.
+
+## Why is this bad
+Most models call tools in parallel. A call that is lost leaves a result without its call; a block that is
+closed only from the second call on teaches the model to go on after the first.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in (m.tool_calls or [])[:1] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from chatlint.probe.case import Observation
+from chatlint.rules.calls import call_shown, lost_parts, named, supported
+from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import after, at_end, bounds, crashes, declined, said
+from chatlint.rules.subject import Subject
+from chatlint.text import Input
+
+_SEVERAL = ("calls/two", "calls/two-result", "calls/two-followed", "calls/three")
+_LOST = "A result stands in the prompt without its call; the model repeats the call or misreads the result."
+
+
+@rule("CT404", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    way = supported(subject)
+    if way is None:
+        return
+    seen = [subject.see(probe, way) for probe in _SEVERAL]
+    refused = [one for one in seen if declined(one)]
+    if refused:
+        yield _refused(refused)
+    yield from crashes(seen, "several tool calls in one message", "Models that call in parallel fail.")
+    losses = list(_losses(seen))
+    yield from losses or _unclosed(subject, way)
+
+
+def _refused(seen: list[Observation]) -> Cause:
+    return Cause(
+        key="refused",
+        message=f"several tool calls in one message are refused: {said(seen[0])}",
+        consequence="When the model calls two tools at once, the next request fails.",
+        sights=tuple(Sight(one) for one in seen),
+        severity=Severity.WARNING,
+    )
+
+
+def _losses(seen: list[Observation]) -> Iterator[Cause]:
+    lost = Gathering()
+    for one in seen:
+        for index in _missing(one):
+            lost.add("calls", at_end(one, f"call {index + 1} is nowhere up to here"))
+    for key, sights in lost:
+        yield Cause(
+            key=key,
+            message="of several tool calls in one message, not all reach the prompt",
+            consequence=_LOST,
+            sights=sights,
+            fix="Loop over `message.tool_calls`.",
+        )
+
+
+def _missing(observation: Observation) -> list[int]:
+    """Positions of calls that are not in the prompt, where the first is."""
+    if observation.prompt is None or lost_parts(observation):
+        return []
+    calls = observation.case.conversation.messages[1].get("tool_calls")
+    count = len(calls) if isinstance(calls, list) else 0
+    places = [f"/messages/1/tool_calls/{index}/function" for index in range(count)]
+    return [
+        index
+        for index, place in enumerate(places)
+        if not (call_shown(observation, place) and named(observation, place))
+    ]
+
+
+def _unclosed(subject: Subject, way: Mapping[str, str]) -> Iterator[Cause]:
+    """What follows the last call must not depend on how many there are."""
+    seen = [subject.see(f"calls/{count}", way, generation="off") for count in ("one", "two", "three")]
+    if not all(one.prompt and call_shown(one) for one in seen):
+        return
+    tails = [_tail(one) for one in seen]
+    if len(set(tails)) == 1:
+        return
+    odd = 0 if tails[1] == tails[2] else 1
+    yield Cause(
+        key="unclosed",
+        message=f"what closes the calls depends on their number: {tails[0]!r}, {tails[1]!r}, {tails[2]!r} "
+        "after one, two and three",
+        consequence="The model learns an unbalanced block and goes on writing after its call.",
+        sights=(after(seen[odd], "/messages/1/tool_calls", "compare what follows the last call"),),
+    )
+
+
+def _tail(observation: Observation) -> str:
+    """The template's own text after the last character of the calls."""
+    found = bounds(observation, "/messages/1/tool_calls")
+    prompt = observation.prompt
+    if prompt is None or found is None:
+        return ""
+    own = [span for span in prompt.spans if span.start >= found[1] and not isinstance(span.origin, Input)]
+    return "".join(prompt.piece(span) for span in own)

@@ -1,0 +1,72 @@
+"""A tool call in the history, or its result, does not reach the prompt.
+
+## What it does
+Sends a call with its result as the running tool loop and as history, in every form that clients use, and
+looks for the function's name, each argument and the result.
+
+## Why is this bad
+From the second turn on the model has no memory of its call: it repeats it, or answers without the result.
+The first turn, which most tests send, is fine.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chatlint.rules.calls import advertises, lost_parts, reads_calls, supported, working
+from chatlint.rules.cause import Cause, Gathering
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at_end
+from chatlint.rules.subject import Subject
+
+_PROBES = ("calls/one-result", "calls/one-answered", "calls/one-followed")
+
+
+@rule("CT402", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    offered = advertises(subject)
+    if not offered and not reads_calls(subject):
+        return
+    way = working(subject) or supported(subject) or {}
+    losses = Gathering()
+    for probe in _PROBES:
+        seen = subject.see(probe, way)
+        lost = " and ".join(lost_parts(seen))
+        if lost:
+            losses.add(lost, at_end(seen, f"{lost} nowhere up to here"))
+    for parts, sights in losses:
+        yield Cause(
+            key=parts,
+            message=f"of a tool call in the history, {parts} {'is' if ' and ' not in parts else 'are'} lost",
+            consequence="After its first call the model does not see what it called or what came back.",
+            sights=sights,
+            line=_line(subject),
+            severity=None if offered else Severity.WARNING,
+            fix="Write every call of `message.tool_calls`, and messages of role `tool`.",
+        )
+
+
+def _line(subject: Subject) -> int:
+    """Where the template reads what it loses, or else the messages."""
+    reads = [read for read in subject.syntax.reads if read.pattern.startswith("/messages/*")]
+    wanted = [read.line for read in reads if read.pattern == "/messages/*/tool_calls"]
+    return (wanted or [read.line for read in reads] or [0])[0]

@@ -1,0 +1,86 @@
+"""Tool results that are a list of text parts are lost, break or print Python.
+
+## What it does
+Sends the result of a call as text and as a list of text parts, and compares what reaches the prompt.
+
+## Why is this bad
+OpenAI's API and tool servers (MCP) give results as parts. A lost result makes the model call again or
+invent the answer; a printed list shows it Python.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+{% if m.role == 'tool' and text is not string %}{% set text = '' %}{% endif %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chatlint.probe.case import Observation
+from chatlint.probe.reading import Notation, notation, shown
+from chatlint.rules.calls import RESULT, supported
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at, at_end, crashes, texts
+from chatlint.rules.subject import Subject
+
+_FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content %}{{ part.text }}…`"
+
+
+@rule("CT406", severity=Severity.ERROR)
+def check(subject: Subject) -> Iterator[Cause]:
+    way = supported(subject)
+    if way is None or not shown(subject.see("calls/one-result", way), RESULT):
+        return
+    seen = [
+        subject.see("calls/one-result", way, parts="tool"),
+        subject.see("content/two-parts-result", way),
+    ]
+    consequence = "Requests whose tools answer in parts (MCP servers) fail."
+    yield from crashes(seen, "a tool result in parts", consequence, Severity.WARNING)
+    lost = [one for one in seen if one.prompt and not shown(one, *texts(one.case.conversation, RESULT))]
+    if lost:
+        yield Cause(
+            key="lost",
+            message="a tool result in parts is lost",
+            consequence="The model does not see what its tool answered.",
+            sights=tuple(at_end(one, "the result is nowhere up to here") for one in lost),
+            fix=_FIX,
+        )
+    yield from _written(seen, Notation.PYTHON, "Python", Severity.WARNING)
+    yield from _written(seen, Notation.JSON, "JSON", Severity.INFO)
+
+
+def _written(seen: list[Observation], how: Notation, name: str, severity: Severity) -> Iterator[Cause]:
+    sights: list[Sight] = [
+        at(one, RESULT, f"the list as {name}") for one in seen if notation(one, RESULT) is how
+    ]
+    if sights:
+        yield Cause(
+            key=name,
+            message=f"a tool result in parts is printed as {name}, brackets and all",
+            consequence="The model reads the list's notation as part of the tool's answer.",
+            sights=tuple(sights),
+            severity=severity,
+            fix=_FIX,
+        )

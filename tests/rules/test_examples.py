@@ -1,0 +1,67 @@
+"""Every rule's page is a test: its bad example is found by it, its good one by no rule as an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chatlint.rules.catalogue import all_rules
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import Rule
+from chatlint.rules.run import Judged, run
+from tests.rules.subjects import subject_of
+
+RULES = all_rules()
+CORNERS = sorted(Path(__file__).parent.glob("*/*.jinja"))
+
+
+def judged(source: str, rule: Rule) -> Judged:
+    tokenizer = next((one.text for one in rule.page.examples if one.language == "json"), "")
+    with subject_of(source, tokenizer) as subject:
+        return run(subject)
+
+
+def names(result: Judged) -> set[str]:
+    return {finding.rule for finding in result.findings}
+
+
+def errors(result: Judged) -> list[str]:
+    return [
+        f"{finding.rule}: {finding.message}"
+        for finding in result.findings
+        if finding.severity is Severity.ERROR
+    ]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_bad_example_is_found(rule: Rule) -> None:
+    result = judged(rule.page.example("bad"), rule)
+    assert result.failures == ()
+    assert rule.name in names(result)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_good_example_is_clean(rule: Rule) -> None:
+    result = judged(rule.page.example("good"), rule)
+    assert result.failures == ()
+    assert rule.name not in names(result)
+    assert errors(result) == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_the_page_is_whole(rule: Rule) -> None:
+    page = rule.page
+    headings = [heading for heading, _ in page.sections]
+    assert headings[:3] == ["What it does", "Why is this bad", "Example"]
+    assert headings[3:] in ([], ["Fix"])
+    assert page.summary.endswith(".")
+    assert all(text for _, text in page.sections)
+
+
+@pytest.mark.parametrize("path", CORNERS, ids=lambda path: f"{path.parent.name}/{path.stem}")
+def test_corner_cases(path: Path) -> None:
+    rule = next(rule for rule in RULES if rule.name.replace("-", "_") == path.parent.name)
+    result = judged(path.read_text(encoding="utf-8"), rule)
+    assert result.failures == ()
+    assert (rule.name in names(result)) == path.stem.startswith("bad")
