@@ -378,6 +378,8 @@ def _tested(test: nodes.Node) -> tuple[frozenset[str], frozenset[str]]:
     """
     if isinstance(test, nodes.Not):
         with_true, with_false = _tested(test.node)
+        if isinstance(test.node, nodes.Name):
+            return frozenset({test.node.name}), with_true  # under `not x`, setting x gives a default
         return with_false, with_true
     if isinstance(test, nodes.Test) and test.name in ("defined", "undefined", "none"):
         names = frozenset({test.node.name} if isinstance(test.node, nodes.Name) else ())
@@ -385,9 +387,11 @@ def _tested(test: nodes.Node) -> tuple[frozenset[str], frozenset[str]]:
     if isinstance(test, nodes.Name):
         return frozenset({test.name}), frozenset()
     if isinstance(test, nodes.And):
-        return _tested(test.left)[0] | _tested(test.right)[0], frozenset()
+        left, right = _tested(test.left), _tested(test.right)
+        return left[0] | right[0], left[1] & right[1]
     if isinstance(test, nodes.Or):
-        return frozenset(), _tested(test.left)[1] | _tested(test.right)[1]
+        left, right = _tested(test.left), _tested(test.right)
+        return left[0] & right[0], left[1] | right[1]
     return frozenset(), frozenset()
 
 
