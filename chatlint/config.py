@@ -101,7 +101,7 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """What to say to somebody who wrote `name` and may have meant one of `known`."""
     import difflib
 
-    known = list(known)
+    known = [str(one) for one in known]
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(known)}"
 

@@ -149,24 +149,31 @@ def _outputs(format_: str, outputs: list[str]) -> list[tuple[str, str]]:
         if not equals or not file:
             raise UsageError(f"--output {item} names no file", hint="like --output json=report.json")
         pairs.append((name, file))
-    for name, _ in pairs:
+    for name, file in pairs:
         if name not in REPORTERS:
             raise UsageError(f"no format {name!r}", hint=nearest(name, REPORTERS))
+        if file:
+            _write_file(file, "")  # rather now than after a long run
     return pairs
 
 
 def _write(report: Report, outputs: list[tuple[str, str]], color: str) -> None:
-    from chatlint.errors import UsageError
     from chatlint.report import REPORTERS
     from chatlint.report.canvas import Canvas, canvas_for
 
     for name, file in outputs:
-        if not file:
+        if file:
+            _write_file(file, REPORTERS[name](report, Canvas(width=100)))
+        else:
             sys.stdout.write(REPORTERS[name](report, canvas_for(sys.stdout, color)))
             sys.stdout.flush()
-            continue
-        try:
-            with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
-                stream.write(REPORTERS[name](report, Canvas(width=100)))
-        except OSError as error:
-            raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _write_file(file: str, text: str) -> None:
+    from chatlint.errors import UsageError
+
+    try:
+        with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written: {error.strerror}") from error

@@ -46,6 +46,15 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "call_ids",
         "documents",
     ),
+    "reasoning": (
+        "reasoning",
+        "reasoning_last_turn",
+        "reasoning_tool_loop",
+        "reasoning_earlier_turns",
+        "reasoning_fields",
+        "inline_reasoning",
+    ),
+    "turn": ("generation_prompt", "prefill", "continue_final_message"),
 }
 """Which capabilities stand together; the others follow in a group of their own, so that none is lost."""
 
@@ -75,13 +84,23 @@ def _capabilities(canvas: Canvas, found: Capabilities) -> Iterator[str]:
     for label, names in (*GROUPS.items(), ("more", tuple(rest))):
         group = [found.capabilities[name] for name in names if name in found.capabilities]
         if group:
-            yield from _row(canvas, label, [_marked(capability) for capability in group])
+            yield from _grid(canvas, label, [_marked(canvas, capability) for capability in group])
             yield from _notes(canvas, group)
 
 
-def _marked(capability: Capability) -> Piece:
+def _grid(canvas: Canvas, label: str, cells: Sequence[Piece]) -> Iterator[str]:
+    if canvas.width < _NARROW:
+        yield canvas.draw([(label, "strong")])
+        label = ""
+    yield from _row(canvas, label, cells)
+
+
+def _marked(canvas: Canvas, capability: Capability) -> Piece:
+    """A mark and a name, padded to the next stop of the grid."""
     mark, style = MARKS[capability.support]
-    return f"{mark} {_spoken(capability.name)} ", style
+    text = f"{mark} {_spoken(capability.name)}"
+    stop = (canvas.width - _indent(canvas)) // (3 if canvas.width >= _NARROW else 2)
+    return text + " " * (-(canvas.cells(text) + 1) % stop), style
 
 
 def _spoken(name: str) -> str:

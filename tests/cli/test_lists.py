@@ -1,0 +1,48 @@
+"""The commands that list things."""
+
+from __future__ import annotations
+
+import json
+
+from chatlint.rules.catalogue import all_rules
+from chatlint.source.bundled import corpus_names
+
+
+def test_rules(chatlint):
+    done = chatlint("rules")
+    listed = [line.split()[2] for line in done.out.splitlines() if line.startswith("CT")]
+    assert listed == [rule.name for rule in all_rules()]
+    as_json = json.loads(chatlint("rules", "--format", "json").out)
+    assert [one["code"] for one in as_json] == [rule.code for rule in all_rules()]
+
+
+def test_every_rule_has_a_page(chatlint):
+    for rule in all_rules():
+        page = chatlint("rule", rule.name)
+        assert page.status == 0
+        assert "What it does" in page.out
+    assert chatlint("rule", all_rules()[0].code).out == chatlint("rule", all_rules()[0].name).out
+
+
+def test_probes(chatlint):
+    as_json = json.loads(chatlint("probes", "--format", "json").out)
+    assert len(as_json) >= 60
+    assert {one["id"] for one in as_json} >= {"roles/user", "calls/one"}
+    narrowed = chatlint("probes", "calls/one").out
+    assert 0 < len(narrowed.splitlines()) < 20
+
+
+def test_corpus(chatlint):
+    assert chatlint("corpus", "list").out.split() == list(corpus_names())
+    assert "messages" in chatlint("corpus", "show", "chatml").out
+    assert chatlint("corpus", "show", "chatm").status == 3
+
+
+def test_help_is_shown_for_nothing(chatlint):
+    done = chatlint()
+    assert "check" in done.out + done.err
+    assert "Usage:" in done.out + done.err
+
+
+def test_version(chatlint):
+    assert chatlint("--version").out == "chatlint 0.1.0\n"

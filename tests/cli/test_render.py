@@ -1,0 +1,114 @@
+"""`chatlint render`: the exact prompt to a pipe, the coloured one to a person, and what is said instead of one."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+ECHO = "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ '\\n' }}{% endfor %}"
+ECHO += "{% if tools %}{{ tools | length }}{% endif %}{{ style }}{% if add_generation_prompt %}<assistant>{% endif %}"
+
+
+@pytest.fixture
+def template(tmp_path):
+    path = tmp_path / "t.jinja"
+    path.write_text(ECHO)
+    return path
+
+
+@pytest.fixture
+def messages(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps([{"role": "user", "content": "Grüße\x1b[31m"}]))
+    return path
+
+
+def test_to_a_pipe_it_is_the_exact_prompt(chatlint, template, messages):
+    done = chatlint("render", template, "--messages", messages)
+    assert (done.status, done.out, done.err) == (0, "<bos_token><user>Grüße\x1b[31m\n<assistant>", "")
+
+
+def test_without_a_generation_prompt(chatlint, template, messages):
+    done = chatlint("render", template, "--messages", messages, "--no-generation-prompt")
+    assert done.out == "<bos_token><user>Grüße\x1b[31m\n"
+
+
+def test_tools_and_kwargs(chatlint, template, messages, tmp_path):
+    (tmp_path / "tools.json").write_text('{"tools": [{"type": "function", "function": {"name": "f"}}]}')
+    done = chatlint(
+        "render", template, "--messages", messages, "--tools", "tools.json", "--kwargs", '{"style": "!"}'
+    )
+    assert done.out.endswith("\n1!<assistant>")
+
+
+def test_a_whole_conversation_in_one_file(chatlint, template, tmp_path):
+    (tmp_path / "c.json").write_text('{"messages": [], "tools": [{}, {}], "template_kwargs": {"style": "?"}}')
+    assert chatlint("render", template, "--messages", "c.json").out == "<bos_token>2?<assistant>"
+
+
+def test_a_person_never_gets_control_characters(chatlint, template, messages):
+    done = chatlint("render", template, "--messages", messages, "--color", "always")
+    assert "Grüße␛[31m⏎" in done.out
+    assert "\x1b[31m\n" not in done.out
+    assert "\x1b[1;35m<bos_token>" in done.out
+
+
+def test_spans_name_every_origin(chatlint, template, messages):
+    rows = [
+        line.split()
+        for line in chatlint("render", template, "--messages", messages, "--spans").out.splitlines()
+    ]
+    assert rows[0] == ["0-11", "special", "bos_token", "<bos_token>"]
+    assert ["12-16", "input", "/messages/0/role", "user"] in rows
+
+
+def test_spans_as_json(chatlint, template, messages):
+    rendered = json.loads(chatlint("render", template, "--messages", messages, "--format", "json").out)
+    ends = [(span["start"], span["end"]) for span in rendered["spans"]]
+    assert [start for start, _ in ends] == [0, *(end for _, end in ends[:-1])]
+    assert ends[-1][1] == len(rendered["text"])
+
+
+def test_a_case_as_findings_name_it(chatlint, template):
+    assert chatlint("render", template, "--probe", "roles/user").out == "<bos_token><user>Walnut\n<assistant>"
+    assert (
+        chatlint("render", template, "--probe", "roles/user@generation=off").out
+        == "<bos_token><user>Walnut\n"
+    )
+
+
+def test_a_refusal_is_said_and_is_1(chatlint, tmp_path):
+    path = tmp_path / "no.jinja"
+    path.write_text("{{ raise_exception('no system here') }}")
+    done = chatlint("render", path)
+    assert (done.status, done.out) == (1, "")
+    assert "the template declines this conversation (line 1): no system here" in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--messages", "missing.json"], 2, "missing.json cannot be read"),
+        (["--messages", "t.jinja"], 2, "t.jinja is not JSON"),
+        (["--messages", "m.json", "--probe", "roles/user"], 2, "two conversations"),
+        (["--kwargs", "[]"], 2, "--kwargs: an object was expected, not []"),
+        (["--kwargs", "{"], 2, "--kwargs is not JSON"),
+        (["--probe", "roles/usr"], 2, "did you mean roles/user"),
+        (["--probe", "roles/user@generation=no"], 2, "it has on, off"),
+        (["--name", "tool_use"], 2, "no template 'tool_use'"),
+        (["--special-tokens", "missing.json"], 2, "missing.json"),
+    ],
+)
+def test_error_says_what_to_do(chatlint, template, messages, arguments, status, said):
+    done = chatlint("render", template, *arguments)
+    assert (done.status, done.out) == (status, "")
+    assert said in " ".join(done.err.split())
+
+
+def test_messages_from_standard_input(chatlint, template, monkeypatch):
+    import io
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO('[{"role": "user", "content": "hi"}]'))
+    assert chatlint("render", template, "--messages", "-").out == "<bos_token><user>hi\n<assistant>"

@@ -1,0 +1,25 @@
+"""What `--help` says of every command, pinned: the words, not typer's layout of them."""
+
+from __future__ import annotations
+
+import typer.main
+
+from chatlint.cli.app import app
+
+
+def described(command, name="chatlint"):
+    yield f"## {name}\n{(command.help or '').strip()}"
+    for parameter in command.params:
+        if "completion" not in parameter.name:  # typer's own
+            yield f"{' '.join([*parameter.opts, parameter.metavar or '']).strip()}\n    {parameter.help or ''}"
+    for child, below in getattr(command, "commands", {}).items():
+        yield from described(below, f"{name} {child}")
+
+
+def test_the_help_of_every_command(snapshot):
+    assert "\n".join(described(typer.main.get_command(app))) == snapshot
+
+
+def test_every_option_is_explained():
+    entries = "\n".join(described(typer.main.get_command(app))).split("\n")
+    assert [entry for entry, text in zip(entries, entries[1:], strict=False) if text == "    "] == []
