@@ -12,10 +12,13 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, value_at
-from chatlint.probe.case import Observation
 from chatlint.text import Input, Prompt, Span, pointer_token
+
+if TYPE_CHECKING:
+    from chatlint.probe.case import Observation
 
 
 class Fate(StrEnum):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from chatlint.conversation import Conversation, value_at
 from chatlint.probe.reading import leaves
-from chatlint.render.rendered import FailureKind
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
 from chatlint.rules.finding import Severity
 from chatlint.text import Computed, Literal, Prompt
@@ -20,11 +19,15 @@ if TYPE_CHECKING:
 
 def faulted(observation: Observation) -> bool:
     """The template broke: not its own `raise_exception`, not a bound, not the host's refusal."""
+    from chatlint.render.rendered import FailureKind
+
     return observation.failure is not None and observation.failure.kind is FailureKind.FAULT
 
 
 def declined(observation: Observation) -> bool:
     """The template or the host refused the conversation in words: a limit."""
+    from chatlint.render.rendered import FailureKind
+
     kinds = (FailureKind.DECLINED, FailureKind.HOST)
     return observation.failure is not None and observation.failure.kind in kinds
 

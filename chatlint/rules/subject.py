@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON
-from chatlint.render.syntax import Syntax, SyntaxFault, syntax_of
 from chatlint.rules.finding import Location
 
 if TYPE_CHECKING:
     from chatlint.config import Settings
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
+    from chatlint.render.syntax import Syntax, SyntaxFault
     from chatlint.source.package import Package, Template
 
 
@@ -34,6 +34,8 @@ class Subject:
     @property
     def syntax(self) -> Syntax:
         """The template's static facts."""
+        from chatlint.render.syntax import syntax_of
+
         if self._syntax is None:
             self._syntax = syntax_of(self.template.text)
         return self._syntax
@@ -49,6 +51,7 @@ class Subject:
 
     def _compile_fault(self) -> SyntaxFault | None:
         from chatlint.render.rendered import FailureKind
+        from chatlint.render.syntax import SyntaxFault
 
         failure = self.see("roles/user").failure
         if failure is None or failure.kind is not FailureKind.SYNTAX:

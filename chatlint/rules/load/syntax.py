@@ -20,13 +20,16 @@ The tag ends in `%}`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.render.constants import TextKind
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import Stage, rule
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.rules.subject import Subject
 
 _BROKEN_TAG = re.compile(r"\{-[ \t]*[A-Za-z_][^{}\n]{0,200}\}|[-\w)'\"] ?%\}|-\}\}")
 """`{- name }`, and closers without an opener: what is left of a tag that lost a character."""
@@ -44,7 +47,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         )
         return
     for text in subject.syntax.texts:
-        match = _BROKEN_TAG.search(text.text) if text.kind is TextKind.DATA else None
+        match = _BROKEN_TAG.search(text.text) if text.kind == "data" else None
         if match:
             yield Cause(
                 key=f"tag as text: {match.group()}",

@@ -28,13 +28,17 @@ Encode rendered prompts with `add_special_tokens=False`, or write no BOS in the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _PROBES = ("roles/user", "roles/system-user", "roles/user-assistant-user")
 

@@ -21,17 +21,20 @@ servers hand it to the client. A header that is always there spoils training dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from chatlint.probe.case import Observation
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end
-from chatlint.rules.subject import Subject
 from chatlint.rules.turns import agree, before, behind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 
 class _Last(NamedTuple):

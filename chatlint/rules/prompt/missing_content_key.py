@@ -32,14 +32,18 @@ That is how OpenAI's API and most clients send a plain call. The second request 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import faulted, said
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.rules.subject import Subject
 
 _PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
 

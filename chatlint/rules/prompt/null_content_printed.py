@@ -37,17 +37,21 @@ before every call, and learns to say it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
-from chatlint.probe.trace import Trace
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import faulted, said
-from chatlint.rules.subject import Subject
 from chatlint.rules.turns import agree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from chatlint.probe.case import Observation
+    from chatlint.probe.trace import Trace
+    from chatlint.rules.subject import Subject
 
 _OLDER = "transformers-4.57"
 _NULL = re.compile(r"(?<!\w)None(?!\w)")

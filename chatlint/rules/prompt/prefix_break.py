@@ -22,17 +22,20 @@ sampled. Dropping old reasoning is a choice of many models, but it has this pric
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from chatlint.probe.case import Observation
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import written_at
-from chatlint.rules.subject import Subject
 from chatlint.rules.turns import agree, chats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 
 class _Step(NamedTuple):

@@ -22,18 +22,21 @@ messages in a row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import shown
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end, declined, faulted, said
-from chatlint.rules.subject import Subject
 from chatlint.rules.turns import chats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 
 class _Order(NamedTuple):

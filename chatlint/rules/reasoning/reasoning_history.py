@@ -37,18 +37,22 @@ after each result. An empty thought in the history teaches it not to think, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import shown
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, bounds, crashes
-from chatlint.rules.subject import Subject
 from chatlint.rules.turns import behind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _FIELDS = ("reasoning_content", "reasoning", "thinking")
 _LOOPS = ("reasoning/call-result", "reasoning/text-call-result", "reasoning/two-steps")

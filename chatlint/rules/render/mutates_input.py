@@ -25,12 +25,16 @@ A new list is made with `+`:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import Stage, rule
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.rules.subject import Subject
 
 _CHANGING = frozenset(
     {

@@ -23,19 +23,24 @@ compiled, even in a branch that never runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.render.rendered import FailureKind
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.rules.subject import Subject
 
 _CONSEQUENCE = "One request can hang the server or exhaust its memory."
 
 
 @rule("CT201", severity=Severity.ERROR, needs=Stage.OBSERVATIONS)
 def check(subject: Subject) -> Iterator[Cause]:
+    from chatlint.render.rendered import FailureKind
+
     subject.see("roles/user")
     hit = Gathering()
     for observation in subject.trace.failed:

@@ -35,16 +35,20 @@ engines that parse first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import Notation, notation
 from chatlint.rules.calls import ARGUMENTS, WAYS, call_shown, named, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, crashes, declined, faulted, said
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
 _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"

@@ -34,16 +34,20 @@ when the call is lost, it calls again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import shown
 from chatlint.rules.calls import FUNCTION, call_shown, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, bounds, crashes
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _PROBES = ("calls/text-one", "calls/text-one-result", "calls/text-one-followed")
 _TEXT = "/messages/1/content"

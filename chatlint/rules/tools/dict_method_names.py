@@ -41,18 +41,22 @@ parameter names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import shown
 from chatlint.rules.calls import ARGUMENTS, advertises, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, crashes
-from chatlint.rules.subject import Subject
 from chatlint.text import pointer_token
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _METHOD = re.compile(r"<(?:built-in|bound) method \w+")
 _PROPERTIES = "/tools/0/function/parameters/properties"

@@ -33,16 +33,20 @@ closed only from the second call on teaches the model to go on after the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
 from chatlint.rules.calls import call_shown, lost_parts, named, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import after, at_end, bounds, crashes, declined, said
-from chatlint.rules.subject import Subject
 from chatlint.text import Input
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _SEVERAL = ("calls/two", "calls/two-result", "calls/two-followed", "calls/three")
 _LOST = "A result stands in the prompt without its call; the model repeats the call or misreads the result."

@@ -36,14 +36,18 @@ every request fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import advertises
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import crashes
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.rules.subject import Subject
 
 _STANDARD = ("schema/null-default", "schema/enum-null")
 _BEYOND = ("schema/null-description", "schema/null-parameters")

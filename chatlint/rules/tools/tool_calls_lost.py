@@ -29,14 +29,18 @@ The first turn, which most tests send, is fine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import advertises, lost_parts, reads_calls, supported, working
 from chatlint.rules.cause import Cause, Gathering
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.rules.subject import Subject
 
 _PROBES = ("calls/one-result", "calls/one-answered", "calls/one-followed")
 

@@ -33,16 +33,20 @@ invent the answer; a printed list shows it Python.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import Notation, notation, shown
 from chatlint.rules.calls import RESULT, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, crashes, texts
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content %}{{ part.text }}…`"
 

@@ -30,16 +30,20 @@ simply has no tool support, which is only stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from chatlint.probe.case import Observation
 from chatlint.probe.reading import shown
 from chatlint.rules.calls import reads_calls
 from chatlint.rules.cause import Cause, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end, crashes, declined
-from chatlint.rules.subject import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 _PROBES = ("tools/one", "tools/given", "tools/with-system", "tools/three-turns", "tools/five-turns")
 _BLIND = "The request succeeds, but the model does not know the tools: it invents calls or makes none."

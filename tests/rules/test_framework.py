@@ -1,0 +1,298 @@
+"""From causes to findings: order, grouping, fingerprints, what breaks and what is not evaluated."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from chatlint.errors import UsageError
+from chatlint.render.rendered import FailureKind, RenderFailure
+from chatlint.rules import catalogue, run, selection
+from chatlint.rules.catalogue import all_rules, find_rule
+from chatlint.rules.cause import Cause, Gathering, NotEvaluated, Sight, failure_key, smallest_first
+from chatlint.rules.finding import Location, Severity
+from chatlint.rules.page import read_page
+from chatlint.rules.rule import Check, Rule, Stage
+from chatlint.rules.selection import Selection
+from chatlint.rules.sights import written_at
+from chatlint.rules.subject import Subject
+from chatlint.source.package import TemplatePlace
+from chatlint.source.place import json_place
+from chatlint.text import Input, Literal, Prompt, Span
+from tests.rules.subjects import subject_of
+
+LEDGER = {
+    "CT101": "syntax",
+    "CT201": "unbounded-work",
+    "CT202": "mutates-input",
+    "CT301": "generation-prompt",
+    "CT302": "role-support",
+    "CT303": "content-shape",
+    "CT304": "prefix-break",
+    "CT305": "double-bos",
+    "CT306": "null-content-printed",
+    "CT307": "missing-content-key",
+    "CT308": "turn-end-not-a-stop",
+    "CT401": "tools-not-rendered",
+    "CT402": "tool-calls-lost",
+    "CT403": "content-or-calls-lost",
+    "CT404": "parallel-calls",
+    "CT405": "argument-shape",
+    "CT406": "tool-result-shape",
+    "CT407": "schema-text-lost",
+    "CT408": "schema-null-crash",
+    "CT409": "dict-method-names",
+    "CT501": "reasoning-history",
+}
+"""Codes are never given twice: a line may be added here, none changed."""
+
+STAGES = {"1": "load", "2": "render", "3": "prompt", "4": "tools", "5": "reasoning"}
+GOOD = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}"
+
+
+def test_the_ledger_of_codes() -> None:
+    assert {rule.code: rule.name for rule in all_rules()} == LEDGER
+
+
+def test_codes_follow_the_stages() -> None:
+    assert [rule.name for rule in all_rules() if STAGES[rule.code[2]] != rule.category] == []
+
+
+def test_the_catalogue_is_quick_and_imports_no_renderer() -> None:
+    code = (
+        "import sys, time; import chatlint.rules.rule; started = time.process_time()\n"
+        "from chatlint.rules.catalogue import all_rules; all_rules()\n"
+        "print(time.process_time() - started, 'jinja2' in sys.modules)"
+    )
+    best, with_jinja = min(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
+        for _ in range(3)
+    )
+    assert float(best) < 0.1  # a bound with room: about 0.02 on an idle machine
+    assert with_jinja == "False"
+
+
+def rule_of(
+    check: Check, code: str = "CT999", severity: Severity = Severity.ERROR, needs: Stage = Stage.TEXT
+) -> Rule:
+    return Rule(
+        code, f"made-up-{code.lower()}", "load", "Made up.", severity, "0.1", needs, check, "Made up."
+    )
+
+
+@pytest.fixture
+def rules(monkeypatch: pytest.MonkeyPatch) -> list[Rule]:
+    made: list[Rule] = []
+    for module in (catalogue, selection):
+        monkeypatch.setattr(module, "all_rules", lambda: tuple(made))
+    return made
+
+
+def cause(key: str, **more: object) -> Cause:
+    return replace(Cause(key, f"{key}!", "It hurts."), **more)
+
+
+def found(rules: list[Rule], *causes: Cause, source: str = GOOD) -> run.Judged:
+    rules[:] = [rule_of(lambda subject: iter(causes))]
+    with subject_of(source) as subject:
+        return run.run(subject)
+
+
+def test_findings_come_worst_first_then_by_code(rules: list[Rule]) -> None:
+    def two(subject: Subject) -> Iterator[Cause]:
+        yield cause("mild", severity=Severity.INFO)
+        yield cause("bad", line=2)
+        yield cause("worse", line=1)
+
+    rules += [rule_of(two, "CT102"), rule_of(lambda subject: iter([cause("x")]), "CT101", Severity.WARNING)]
+    with subject_of(GOOD) as subject:
+        judged = run.run(subject)
+    assert [one.message for one in judged.findings] == ["worse!", "bad!", "x!", "mild!"]
+
+
+def test_error_a_rule_that_breaks_is_a_failure_and_the_rest_is_judged(rules: list[Rule]) -> None:
+    def broken(subject: Subject) -> Iterator[Cause]:
+        yield cause("seen before")
+        raise KeyError("oops")
+
+    rules += [rule_of(broken, "CT101"), rule_of(lambda subject: iter([cause("x")]), "CT102")]
+    with subject_of(GOOD) as subject:
+        judged = run.run(subject)
+    assert [(one.stage, one.subject, one.message) for one in judged.failures] == [
+        ("rules", "made-up-ct101", "KeyError: 'oops'")
+    ]
+    assert [one.message for one in judged.findings] == ["x!"]
+
+
+def test_what_is_not_evaluated_is_said(rules: list[Rule]) -> None:
+    def unsure(subject: Subject) -> Iterator[Cause]:
+        raise NotEvaluated("nobody knows")
+        yield
+
+    rules.append(rule_of(unsure))
+    with subject_of(GOOD) as subject:
+        judged = run.run(subject)
+    assert judged == run.Judged(unevaluated=(("made-up-ct999", "nobody knows"),))
+
+
+@pytest.mark.parametrize(
+    ("source", "needs", "reason"),
+    [
+        ("{% if %}", Stage.TRACE, "does not compile"),
+        ("{{ x | nonsense }}", Stage.TRACE, "does not compile"),
+        (GOOD, Stage.FORMAT, "no output format"),
+        (GOOD, Stage.ROUND_TRIPS, "no output format"),
+    ],
+)
+def test_a_rule_that_needs_more_than_there_is_does_not_run(
+    rules: list[Rule], source: str, needs: Stage, reason: str
+) -> None:
+    rules.append(rule_of(lambda subject: iter([cause("x")]), needs=needs))
+    with subject_of(source) as subject:
+        judged = run.run(subject)
+    assert judged.findings == ()
+    assert reason in judged.unevaluated[0][1]
+
+
+def test_fingerprints_survive_moved_lines_and_reworded_messages(rules: list[Rule]) -> None:
+    one = found(rules, cause("a", line=3)).findings[0]
+    two = found(rules, cause("a", line=9, message="said otherwise"), source="\n\n" + GOOD).findings[0]
+    assert one.fingerprint == two.fingerprint
+    assert one.location != two.location
+
+
+def test_fingerprints_tell_causes_apart(rules: list[Rule]) -> None:
+    findings = found(rules, cause("a", line=1), cause("b", line=1), cause("a", line=2)).findings
+    assert len({one.fingerprint for one in findings}) == 3
+
+
+def test_locations_are_places_in_the_file(rules: list[Rule]) -> None:
+    text = '{\n  "chat_template": "a\\n{{ x }}"\n}'
+    place = json_place("tokenizer_config.json", "/chat_template", text, text.index('"a'))
+    rules.append(rule_of(lambda subject: iter([cause("x", line=2, column=4)])))
+    with subject_of("a\n{{ x }}") as subject:
+        subject.template = replace(subject.template, place=place)
+        location = run.run(subject).findings[0].location
+    assert (location.file, location.line) == ("tokenizer_config.json", 2)
+    assert text.splitlines()[1][location.column - 1] == "x"
+
+
+def test_a_place_of_its_own_is_the_cause_s(rules: list[Rule]) -> None:
+    assert found(rules, cause("x", line=7)).findings[0].location.line == 7
+    assert found(rules, cause("x")).findings[0].location == Location("chat_template.jinja")
+
+
+def test_written_at_is_what_wrote_the_place_or_came_before_it() -> None:
+    prompt = Prompt(
+        "<a>hi<b>",
+        (
+            Span(0, 3, Literal(1, 5)),
+            Span(3, 5, Input("/messages/0/content", 0)),
+            Span(5, 8, Literal(2, 1)),
+        ),
+    )
+    assert [written_at(prompt, place) for place in (0, 2, 3, 4, 5, 7)] == [(1, 5)] * 4 + [(2, 1)] * 2
+
+
+def test_evidence_is_the_smallest_case_and_marks_the_place(rules: list[Rule]) -> None:
+    def seen(subject: Subject) -> Iterator[Cause]:
+        large, small = subject.see("roles/user-assistant-user"), subject.see("roles/user")
+        sights = tuple(
+            Sight(one, one.text.index("Walnut"), one.text.index("Walnut") + 6) for one in (large, small)
+        )
+        yield cause("x", sights=sights)
+
+    rules.append(rule_of(seen))
+    with subject_of(GOOD) as subject:
+        finding = run.run(subject).findings[0]
+    assert finding.cases == ("roles/user", "roles/user-assistant-user")
+    evidence = finding.evidence[0]
+    assert evidence.text[evidence.start : evidence.end] == "Walnut"
+    assert finding.hosts == ("transformers-5.24",)
+
+
+def test_sights_of_one_cause_are_gathered_once_per_case() -> None:
+    with subject_of(GOOD) as subject:
+        small, large = Sight(subject.see("roles/user")), Sight(subject.see("roles/user-assistant"))
+    gathering = Gathering()
+    assert not gathering
+    for sight in (large, small, large):
+        gathering.add("cause", sight)
+    assert list(gathering) == [("cause", (small, large))]
+    assert smallest_first([large, large]) == (large,)
+
+
+def test_equal_failures_have_equal_keys() -> None:
+    def key(message: str, line: int = 3) -> str:
+        return failure_key(RenderFailure(FailureKind.FAULT, "TypeError", message, line))
+
+    assert key("'a' has 3") == key("'b' has 4")
+    assert key("'a' has 3") != key("'a' lacks 3")
+    assert key("x") != key("x", 4)
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "names"),
+    [
+        ((), (), ["a", "b"]),
+        (("CT1",), (), ["a"]),
+        (("CT1", "b"), (), ["a", "b"]),
+        ((), ("CT1",), ["b"]),
+        (("CT",), ("CT2",), ["a"]),
+        (("b",), ("CT2",), ["b"]),
+        (("CT2",), ("b",), []),
+        (("CT",), ("CT",), []),
+    ],
+)
+def test_selection(
+    rules: list[Rule], select: tuple[str, ...], ignore: tuple[str, ...], names: list[str]
+) -> None:
+    rules += [
+        replace(rule_of(lambda subject: iter(()), f"CT{n}01"), name=name) for n, name in ((1, "a"), (2, "b"))
+    ]
+    assert [rule.name for rule in Selection(select, ignore).rules()] == names
+
+
+def test_error_a_selection_that_fits_no_rule_is_refused() -> None:
+    with pytest.raises(UsageError, match="parallel-cals") as caught:
+        Selection(select=("parallel-cals",)).rules()
+    assert "parallel-calls" in caught.value.hint
+
+
+def test_error_an_unknown_rule_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_rule("sintax")
+    assert "syntax" in caught.value.hint
+    assert find_rule("ct101") is find_rule("syntax")
+
+
+def test_severities_can_be_changed(rules: list[Rule]) -> None:
+    rules.append(replace(rule_of(lambda subject: iter([cause("x")])), name="a"))
+    with subject_of(GOOD) as subject:
+        judged = run.run(subject, Selection(severities={"a": Severity.INFO}))
+    assert [one.severity for one in judged.findings] == [Severity.INFO]
+
+
+def test_a_page_has_sections_and_examples() -> None:
+    page = read_page(
+        "Sum.\n\n## What it does\nThis.\n\n## Example\n```jinja bad\n{{ x }}\n```\n```json f\n{}\n```\n"
+    )
+    assert page.summary == "Sum."
+    assert page.section("What it does") == "This."
+    assert page.example("bad") == "{{ x }}\n"
+    assert [(one.language, one.name) for one in page.examples] == [("jinja", "bad"), ("json", "f")]
+    with pytest.raises(KeyError):
+        page.example("good")
+
+
+def test_places_of_templates_in_their_own_file_are_kept() -> None:
+    with subject_of(GOOD) as subject:
+        subject.template = replace(subject.template, place=TemplatePlace("x.jinja"))
+        assert (subject.locate(3, 4).line, subject.locate(3, 4).column) == (3, 4)
+        assert (subject.locate(3).line, subject.locate(3).column) == (3, 0)
