@@ -9,6 +9,8 @@ from chatlint.source.package import GenerationFacts, Package, Target, TargetKind
 from chatlint.source.special import SpecialTokens, is_byte_level, special_tokens
 from chatlint.source.tokenizer import TokenizerFiles, generation_facts, tokenizer_facts
 
+_READ_HINT = "put that file right, or name the one that has the template"
+
 
 def package_of(target: Target, reading: Reading, *, host: str) -> Package:
     """Put together what was read. Raises TargetError if there is no template in it."""
@@ -18,8 +20,8 @@ def package_of(target: Target, reading: Reading, *, host: str) -> Package:
     tokens = _tokens(reading, host)
     return Package(
         target=target,
-        templates=tuple(item.template(tokens) for item in chosen),
-        copies=tuple(item.template(tokens) for item in copies),
+        templates=tuple(item.template(tokens, reading.tokens) for item in chosen),
+        copies=tuple(item.template(tokens, reading.tokens) for item in copies),
         tokenizer=_tokenizer(reading, tokens, from_gguf=chosen[0].reader is Reader.GGUF),
         generation=_generation(reading),
         files=tuple(reading.files),
@@ -33,7 +35,7 @@ def no_template(target: Target, reading: Reading) -> TargetError:
     name = target.locator
     unread = [failure for failure in reading.failures if _may_hold_template(failure.subject)]
     if unread:
-        return TargetError(f"{name} has no readable chat template: {unread[0].message}")
+        return TargetError(f"{name} has no readable chat template: {unread[0].message}", hint=_READ_HINT)
     encoders = sorted(path for path in reading.paths if path.startswith("encoding/") and path.endswith(".py"))
     if encoders:
         return NoTemplateError(
@@ -70,16 +72,17 @@ def _holds_model_files(reading: Reading) -> bool:
 
 
 def _tokens(reading: Reading, host: str) -> SpecialTokens | None:
-    if not reading.has_tokens:
-        return reading.tokens
-    config = reading.objects.get("tokenizer_config.json", {})
-    special_map = reading.objects.get("special_tokens_map.json", {})
-    own = special_tokens(config, special_map, host=host, byte_level=is_byte_level(reading.head))
-    return own | (reading.tokens or {})
+    """The variables of the package: of its tokenizer files, else of its GGUF; the user's own on top."""
+    own = reading.ggufs[0].tokens if reading.ggufs and not reading.has_tokens else None
+    if reading.has_tokens:
+        config = reading.objects.get("tokenizer_config.json", {})
+        special_map = reading.objects.get("special_tokens_map.json", {})
+        own = special_tokens(config, special_map, host=host, byte_level=is_byte_level(reading.head))
+    return own if reading.tokens is None else (own or {}) | reading.tokens
 
 
 def _tokenizer(reading: Reading, tokens: SpecialTokens | None, *, from_gguf: bool) -> TokenizerFacts:
-    if from_gguf:
+    if reading.ggufs and (from_gguf or not reading.has_tokens):
         return reading.ggufs[0].tokenizer
     files = TokenizerFiles(
         config=reading.objects.get("tokenizer_config.json"),

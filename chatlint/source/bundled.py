@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from functools import cache
 from pathlib import Path
 
@@ -30,6 +29,8 @@ def corpus_entry(name: str) -> Path:
     names = corpus_names()
     if name in names:
         return bundled("corpus") / name
+    import difflib  # only to explain
+
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else "`chatlint corpus list` prints the names"
     raise TargetError(f"the corpus has no entry {name!r}", hint=hint)

@@ -126,7 +126,9 @@ def unreadable(name: str, error: OSError) -> TargetError:
         return TargetError(f"there is no file {name}", hint="check the path")
     if isinstance(error, PermissionError):
         return TargetError(f"{name} may not be read by this user", hint="check the file's permissions")
-    return TargetError(f"{name} cannot be read: {error.strerror or error}")
+    return TargetError(
+        f"{name} cannot be read: {error.strerror or error}", hint="check the path and the disk"
+    )
 
 
 def _open(path: Path, name: str, regular: bool) -> BinaryIO:
@@ -166,5 +168,7 @@ def _names(directory: Path) -> list[str]:
             if not entry.is_dir():
                 names.append(entry.name)
             if len(names) > FOLDER_FILES:
-                raise TargetError(f"{directory} holds more than {FOLDER_FILES} files: not a model directory")
+                raise TargetError(
+                    f"{directory} holds more than {FOLDER_FILES} files", hint="name a model's directory"
+                )
     return names

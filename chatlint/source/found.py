@@ -8,6 +8,7 @@ from enum import IntEnum
 from hashlib import sha256
 
 from chatlint.conversation import JSON
+from chatlint.errors import TargetError
 from chatlint.source.json_text import JsonText, array_starts, not_utf8, object_members, refuse_stand_ins
 from chatlint.source.package import Failure, Template, TemplatePlace
 from chatlint.source.place import json_place
@@ -40,9 +41,10 @@ class Found:
     reader: Reader
     tokens: SpecialTokens | None = None
 
-    def template(self, package_tokens: SpecialTokens | None) -> Template:
-        """As the host gets it: with real special tokens, or with visible stand-ins if there are none."""
-        tokens = package_tokens if self.tokens is None else self.tokens
+    def template(self, of_package: SpecialTokens | None, given: SpecialTokens | None = None) -> Template:
+        """As the host gets it: with real special tokens (its own file's, else its package's; those `given` by
+        the user win), or with visible stand-ins if there are none."""
+        tokens = of_package if self.tokens is None else self.tokens | (given or {})
         return Template(
             name=self.name,
             text=self.text,
@@ -65,6 +67,8 @@ def template_text(file: str, content: bytes) -> str:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
         raise not_utf8(file, error) from error
+    if "\0" in text:
+        raise TargetError(f"{file} looks like a binary file: it has zero bytes", hint="a template is text")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 

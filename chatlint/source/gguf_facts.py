@@ -71,6 +71,7 @@ class GgufReading:
     """One GGUF, understood."""
 
     found: tuple[Found, ...]
+    tokens: SpecialTokens | None
     tokenizer: TokenizerFacts
     generation: GenerationFacts
     facts: GgufFacts
@@ -87,6 +88,7 @@ def understand(metadata: Metadata, file: str) -> GgufReading:
     )
     return GgufReading(
         found,
+        tokens,
         _tokenizer(metadata, tokens or {}, file),
         _generation(metadata, file),
         _facts(metadata, file),

@@ -17,6 +17,7 @@ from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 
 _SPACE = re.compile(r"[ \t\n\r]*")
+_CHECK = "check that it is the right file"
 _DECODE = json.JSONDecoder().raw_decode
 
 
@@ -54,9 +55,9 @@ def read_json(file: str, content: bytes) -> JsonText:
             f"{file} is not JSON: {error.msg} at {place}", hint="correct the file there"
         ) from error
     except RecursionError as error:
-        raise TargetError(f"{file} is nested too deeply to be what its name says") from error
+        raise TargetError(f"{file} is nested too deeply to be what its name says", hint=_CHECK) from error
     except ValueError as error:  # a number of thousands of digits
-        raise TargetError(f"{file} is not usable JSON: {error}") from error
+        raise TargetError(f"{file} is not usable JSON: {error}", hint=_CHECK) from error
 
 
 def decode_json_bytes(file: str, content: bytes) -> str:

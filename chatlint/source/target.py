@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from pathlib import Path
 
 from chatlint.errors import TargetError, UsageError
 from chatlint.source.package import Target, TargetKind
+from chatlint.text import visible
 
 # huggingface_hub.utils.validate_repo_id, and what may follow: a revision, or a file or quantization.
 _HUB = re.compile(
@@ -15,6 +15,7 @@ _HUB = re.compile(
     re.ASCII,
 )
 _LOCAL = (".jinja", ".jinja2", ".j2", ".json", ".gguf", ".txt")
+_SHOWN = 200
 _PATHLIKE = ("./", "../", "/", "~")
 
 
@@ -64,11 +65,12 @@ def _looks_local(text: str, repo: str) -> bool:
 
 def _missing(text: str) -> TargetError:
     near = _near(Path(text))
-    if near:
-        return TargetError(f"there is no file or directory {text}", hint=f"did you mean {near}?")
+    shown = visible(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
     return TargetError(
-        f"there is no file or directory {text}",
-        hint="a target is a path, a Hub model (org/name), corpus:NAME, or - for standard input",
+        f"there is no file or directory {shown}",
+        hint=f"did you mean {near}?"
+        if near
+        else "a target is a path, a Hub model (org/name), corpus:NAME, or - for standard input",
     )
 
 
@@ -76,8 +78,10 @@ def _near(path: Path) -> str:
     """The sibling whose name is most like the missing one's; "" if none is."""
     try:
         siblings = [entry.name for entry in path.parent.iterdir()][:1000]
-    except OSError:
+    except (OSError, ValueError):
         return ""
+    import difflib  # only to explain
+
     close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=0.7)
     return str(path.parent / close[0]) if close else ""
 

@@ -19,6 +19,7 @@ from chatlint.source.json_text import not_utf8, object_member, refuse_stand_ins,
 
 WANTED = frozenset({"added_tokens", "pre_tokenizer", "post_processor", "decoder"})
 _FIRST_CHUNK = 128 * 1024
+_AGAIN = "download or save the file again"
 _LARGEST_CHUNK = 4 * 1024 * 1024
 _MODEL = re.compile(r'"model"[ \t\n\r]*:[ \t\n\r]*(?=[{\[])')
 _TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
@@ -29,11 +30,13 @@ def read_head(stream: ByteStream, name: str) -> Mapping[str, JSON]:
     try:
         return _Head(stream, name).members()
     except RecursionError as error:
-        raise TargetError(f"{name} is nested too deeply to be what its name says") from error
+        raise TargetError(f"{name} is nested too deeply to be what its name says", hint=_AGAIN) from error
     except JSONDecodeError as error:
-        raise TargetError(f"{name} is not JSON: {error.msg} near character {error.pos}") from error
+        raise TargetError(
+            f"{name} is not JSON: {error.msg} near character {error.pos}", hint=_AGAIN
+        ) from error
     except ValueError as error:
-        raise TargetError(f"{name} is not usable JSON: {error}") from error
+        raise TargetError(f"{name} is not usable JSON: {error}", hint=_AGAIN) from error
 
 
 class _Head:
@@ -126,7 +129,9 @@ class _Head:
         self._read += len(content)
         self._ended = not content
         if self._read > TOKENIZER_HEAD_BYTES or len(self._text) > TOKENIZER_MEMBER_CHARACTERS:
-            raise TargetError(f"{self._name} is too large to be what its name says, at byte {self._read}")
+            raise TargetError(
+                f"{self._name} is too large to be what its name says, at byte {self._read}", hint=_AGAIN
+            )
         try:
             self._text += self._decoder.decode(content, self._ended)
         except UnicodeDecodeError as error:
