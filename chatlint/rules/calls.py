@@ -2,31 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import SHOWN, Fate, fate, shown
-from chatlint.rules.sights import declined
+from chatlint.rules.sights import content_shown
 
 if TYPE_CHECKING:
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
 FUNCTION = "/messages/1/tool_calls/0/function"
 """Where the first call of every probe in `calls/` stands."""
 ARGUMENTS = f"{FUNCTION}/arguments"
 RESULT = "/messages/2/content"
-
-WAYS: tuple[Mapping[str, str], ...] = (
-    {},
-    {"arguments": "string"},
-    {"result_name": "added"},
-    {"ids": "named"},
-    {"ids": "call"},
-    {"arguments": "string", "result_name": "added"},
-    {"arguments": "string", "ids": "named"},
-)
-"""Forms of a call that some client or engine sends: some template wants each of them."""
 
 
 def advertises(subject: Subject) -> bool:
@@ -43,25 +32,10 @@ def reads_calls(subject: Subject) -> bool:
     return subject.syntax.reads_field("/messages/*", "tool_calls") or "tool" in roles
 
 
-def working(subject: Subject, probe: str = "calls/one-result") -> Mapping[str, str] | None:
-    """The first of `WAYS` in which the call and the result of a probe reach the prompt; None if none does."""
-    for way in WAYS:
-        seen = subject.see(probe, way)
-        if not lost_parts(seen) and seen.prompt:
-            return way
-    return None
-
-
-def supported(subject: Subject) -> Mapping[str, str] | None:
-    """The first of `WAYS` in which the call itself reaches the prompt, with a result or without."""
-    found = working(subject)
-    if found is not None:
-        return found
-    for probe in ("calls/one-result", "calls/one-followed", "calls/one"):
-        for way in WAYS:
-            if call_shown(subject.see(probe, way)):
-                return way
-    return None
+def supported(subject: Subject) -> Variant | None:
+    """The way in which name and arguments of a call reach the prompt; None if they do in no way."""
+    form = subject.call_form
+    return form.variant if form.whole else None
 
 
 def call_shown(observation: Observation, call: str = FUNCTION) -> bool:
@@ -75,7 +49,7 @@ def lost_parts(observation: Observation) -> tuple[str, ...]:
         return ()
     lost = [*_lost_of_call(observation, FUNCTION)]
     messages = observation.case.conversation.messages
-    if len(messages) > 2 and messages[2].get("role") == "tool" and not shown(observation, RESULT):
+    if len(messages) > 2 and messages[2].get("role") == "tool" and not content_shown(observation, RESULT):
         lost.append("the result")
     return tuple(lost)
 
@@ -95,8 +69,3 @@ def named(observation: Observation, call: str = FUNCTION) -> bool:
     identifier = call.removesuffix("/function") + "/id"
     variant = dict(observation.case.variant)
     return variant.get("ids") == "named" and shown(observation, identifier)
-
-
-def refuses(subject: Subject) -> bool:
-    """Whether the template refuses tool calls in words, in every form."""
-    return all(declined(subject.see("calls/one-result", way)) for way in WAYS)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import Conversation, value_at
-from chatlint.probe.reading import leaves
+from chatlint.probe.reading import leaves, shown
+from chatlint.probe.reading import texts as content_texts
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
 from chatlint.rules.finding import Severity
 from chatlint.text import Computed, Literal, Prompt
@@ -40,6 +41,11 @@ def texts(conversation: Conversation, pointer: str) -> list[str]:
         return []
     places = [(place, value_at(conversation, place)) for place in leaves(value, pointer)]
     return [place for place, leaf in places if isinstance(leaf, str) and leaf]
+
+
+def content_shown(observation: Observation, *pointers: str) -> bool:
+    """Whether all text of these contents can be read in the prompt, be they texts or lists of parts."""
+    return observation.prompt is not None and shown(observation, *content_texts(observation, *pointers))
 
 
 def bounds(observation: Observation, pointer: str) -> tuple[int, int] | None:

@@ -11,6 +11,8 @@ from chatlint.rules.finding import Location
 
 if TYPE_CHECKING:
     from chatlint.config import Settings
+    from chatlint.detect.calls import CallForm
+    from chatlint.detect.footing import Footing
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
     from chatlint.render.syntax import Syntax, SyntaxFault
@@ -30,6 +32,8 @@ class Subject:
     round_trips: object | None = None
     _syntax: Syntax | None = None
     _broken: list[SyntaxFault] | None = field(default=None)
+    _footing: Footing | None = None
+    _call_form: CallForm | None = None
 
     @property
     def syntax(self) -> Syntax:
@@ -53,7 +57,7 @@ class Subject:
         from chatlint.render.rendered import FailureKind
         from chatlint.render.syntax import SyntaxFault
 
-        failure = self.see("roles/user").failure
+        failure = self.trace.look("roles/user").failure
         if failure is None or failure.kind is not FailureKind.SYNTAX:
             return None
         return SyntaxFault(failure.message, failure.line)
@@ -67,9 +71,29 @@ class Subject:
         switches: Mapping[str, JSON] | None = None,
         **axes: str,
     ) -> Observation:
-        """What the template does with a probe in one variant: the axes in `way` and those given by name
-        (see `Trace.see`)."""
-        return self.trace.see(probe, switches=switches, **{**(way or {}), **axes})
+        """What the template does with a probe in the manner in which it answers at all (see `Footing`), with
+        the axes in `way`, those given by name, and template kwargs. Later ones win."""
+        from chatlint.probe.axes import switched
+
+        return self.footing.look(probe, way or {}, axes, switched(switches or {}))
+
+    @property
+    def footing(self) -> Footing:
+        """How to address this template."""
+        from chatlint.detect.footing import find_footing
+
+        if self._footing is None:
+            self._footing = find_footing(self.trace, self.syntax)
+        return self._footing
+
+    @property
+    def call_form(self) -> CallForm:
+        """The way to send a tool call that this template writes best."""
+        from chatlint.detect.calls import find_call_form
+
+        if self._call_form is None:
+            self._call_form = find_call_form(self.footing)
+        return self._call_form
 
     def on_host(self, host: str) -> Trace:
         """A trace of the same template on another host, to be closed by the caller."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import shown
-from chatlint.rules.sights import bounds
+from chatlint.rules.sights import bounds, content_shown
 
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
@@ -18,7 +17,7 @@ def chats(subject: Subject) -> bool:
     Base models, embedders, rerankers and guards need no more than one text, and are not judged as chats.
     """
     return any(
-        shown(subject.see(probe), "/messages/0/content", "/messages/1/content")
+        content_shown(subject.see(probe), "/messages/0/content", "/messages/1/content")
         for probe in ("roles/user-assistant-user", "roles/user-assistant")
     )
 

@@ -26,11 +26,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatlint.probe.reading import Notation, notation, shown
+from chatlint.probe.reading import Notation, notation
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, at_end, faulted, said, texts
+from chatlint.rules.sights import at, at_end, content_shown, faulted, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,8 +62,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     written: dict[Notation, list[Sight]] = {Notation.PYTHON: [], Notation.JSON: []}
     for role in _ROLES:
         string, one, two = _shapes(subject, role)
-        if not shown(string, role.content):
-            if shown(one, f"{role.content}/0/text"):
+        if not content_shown(string, role.content):
+            if content_shown(one, role.content):
                 lost.add(f"{role.name} text as a string", at_end(string, "the text is nowhere up to here"))
             continue
         for parts in (one, two):
@@ -72,7 +72,7 @@ def check(subject: Subject) -> Iterator[Cause]:
                 broken.append((role.name, parts))
             elif how in written:
                 written[how].append(at(parts, role.content, "the list's own notation"))
-            elif parts.prompt and not shown(parts, *texts(parts.case.conversation, role.content)):
+            elif parts.prompt and not content_shown(parts, role.content):
                 lost.add(f"{role.name} text in parts", at_end(parts, "not all parts are in here"))
     yield from _lost(lost)
     yield from _broken(broken)
@@ -80,7 +80,9 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _shapes(subject: Subject, role: _Role) -> tuple[Observation, Observation, Observation]:
-    return subject.see(role.string), subject.see(role.string, parts=role.name), subject.see(role.parts)
+    """Asked as they are, not in the manner in which the template answers: the shape is the question."""
+    look = subject.trace.look
+    return look(role.string), look(role.string, {"parts": role.name}), look(role.parts)
 
 
 def _lost(lost: Gathering) -> Iterator[Cause]:

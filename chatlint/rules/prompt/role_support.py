@@ -24,12 +24,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatlint.probe.reading import shown
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at_end, declined, faulted, said
+from chatlint.rules.sights import at_end, content_shown, declined, faulted, said
 from chatlint.rules.turns import chats
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
     severities: dict[str, Severity] = {}
     lost_system = False
     for order, one in seen:
-        if one.prompt is None or shown(one, f"/messages/{order.position}/content"):
+        if one.prompt is None or content_shown(one, f"/messages/{order.position}/content"):
             continue
         system = order.what.endswith("system message") or order.what == "system text alone"
         if system and lost_system:  # the same cause again

@@ -37,8 +37,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chatlint.detect.calls import FORMS
 from chatlint.probe.reading import Notation, notation
-from chatlint.rules.calls import ARGUMENTS, WAYS, call_shown, named, supported
+from chatlint.rules.calls import ARGUMENTS, call_shown, named, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -71,7 +72,7 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _neither(subject: Subject) -> Iterator[Cause]:
     """Both shapes break: no tool call can be sent."""
-    seen = [subject.see("calls/one", way) for way in WAYS]
+    seen = [subject.see(probe, way) for probe, way in FORMS]
     if all(faulted(one) for one in seen):
         yield from crashes(seen, "a tool call in every shape", "No tool call can be sent.", Severity.ERROR)
 

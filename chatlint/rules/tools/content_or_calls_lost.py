@@ -36,12 +36,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import shown
 from chatlint.rules.calls import FUNCTION, call_shown, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, bounds, crashes
+from chatlint.rules.sights import at, bounds, content_shown, crashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +81,7 @@ def check(subject: Subject) -> Iterator[Cause]:
 def _lost(observation: Observation) -> list[str]:
     if observation.prompt is None:
         return []
-    text = [] if shown(observation, _TEXT) else ["text"]
+    text = [] if content_shown(observation, _TEXT) else ["text"]
     return text if call_shown(observation) else [*text, "call"]
 
 

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import advertises, lost_parts, reads_calls, supported, working
+from chatlint.rules.calls import advertises, lost_parts, reads_calls
 from chatlint.rules.cause import Cause, Gathering
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     offered = advertises(subject)
     if not offered and not reads_calls(subject):
         return
-    way = working(subject) or supported(subject) or {}
+    way = subject.call_form.variant
     losses = Gathering()
     for probe in _PROBES:
         seen = subject.see(probe, way)

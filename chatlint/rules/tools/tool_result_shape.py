@@ -35,12 +35,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import Notation, notation, shown
+from chatlint.probe.reading import Notation, notation
 from chatlint.rules.calls import RESULT, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, at_end, crashes, texts
+from chatlint.rules.sights import at, at_end, content_shown, crashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content
 @rule("CT406", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
-    if way is None or not shown(subject.see("calls/one-result", way), RESULT):
+    if way is None or not content_shown(subject.see("calls/one-result", way), RESULT):
         return
     seen = [
         subject.see("calls/one-result", way, parts="tool"),
@@ -62,7 +62,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     ]
     consequence = "Requests whose tools answer in parts (MCP servers) fail."
     yield from crashes(seen, "a tool result in parts", consequence, Severity.WARNING)
-    lost = [one for one in seen if one.prompt and not shown(one, *texts(one.case.conversation, RESULT))]
+    lost = [one for one in seen if one.prompt and not content_shown(one, RESULT)]
     if lost:
         yield Cause(
             key="lost",
