@@ -226,7 +226,11 @@ def _capabilities(found: Capabilities | None) -> dict[str, JSON]:
 
 
 def _generation_prompt(found: GenerationPrompt) -> JSON:
-    return {"text": found.text, "reasoning": None, "by_switch": plain(found.by_switch), "note": found.note}
+    by_switch: dict[str, dict[str, JSON]] = {}
+    for setting, text in found.by_switch.items():
+        name, _, value = setting.partition("=")
+        by_switch.setdefault(name, {})[value] = {"text": text, "reasoning": None}
+    return {"text": found.text, "reasoning": None, "by_switch": by_switch, "note": found.note}
 
 
 def plain(value: object) -> JSON:
