@@ -24,7 +24,7 @@ TEMPLATE_FOLDER = "additional_chat_templates"
 TEMPLATE_READERS = {
     "tokenizer_config.json": Reader.TOKENIZER_CONFIG,
     "processor_config.json": Reader.PROCESSOR_CONFIG,
-    "chat_template.json": Reader.LEGACY_PROCESSOR,
+    "chat_template.json": Reader.CHAT_TEMPLATE_JSON,
 }
 TOKEN_FILES = ("tokenizer_config.json", "special_tokens_map.json")
 FACT_FILES = ("added_tokens.json", "generation_config.json", "config.json")

@@ -24,7 +24,7 @@ class Reader(IntEnum):
     TOKENIZER_FILES = 1
     TOKENIZER_CONFIG = 2
     PROCESSOR_CONFIG = 3
-    LEGACY_PROCESSOR = 4
+    CHAT_TEMPLATE_JSON = 4
     GGUF = 5
     NOBODY = 6
     """An earlier duplicate of a JSON name: in the file, but no reader sees it."""

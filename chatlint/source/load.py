@@ -15,7 +15,7 @@ from chatlint.source.directory import JSON_FILES, TOKENIZER_FILE, Reading, read_
 from chatlint.source.folder import FileStream, LocalFolder, read_file, read_whole
 from chatlint.source.found import Reader, templates_in
 from chatlint.source.gguf_facts import first_part
-from chatlint.source.hub import load_hub
+from chatlint.source.hub import read_hub
 from chatlint.source.json_text import JsonText, read_json, refuse_stand_ins
 from chatlint.source.package import Package, Target, TargetKind
 from chatlint.source.special import NAMED, special_tokens
@@ -45,9 +45,7 @@ def load(
     target or one of the two files is at fault.
     """
     named = parse_target(target, revision=revision)
-    if named.kind is TargetKind.HUB:
-        return load_hub(named, offline=offline, host=host)
-    reading = _reading(named)
+    reading = _reading(named, offline=offline)
     if named.kind is TargetKind.FILE and reading.ggufs:
         named = replace(named, kind=TargetKind.GGUF)
     if template_file is not None:
@@ -57,8 +55,10 @@ def load(
     return package_of(named, reading, host=host)
 
 
-def _reading(target: Target) -> Reading:
+def _reading(target: Target, *, offline: bool) -> Reading:
     path = Path(target.locator)
+    if target.kind is TargetKind.HUB:
+        return read_hub(target, offline=offline)
     if target.kind is TargetKind.DIRECTORY:
         return read_folder(LocalFolder(path))
     if target.kind is TargetKind.CORPUS:

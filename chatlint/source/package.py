@@ -166,3 +166,8 @@ class Package:
             if template.name == name:
                 return template
         raise KeyError(f"no template {name!r}; there are: {', '.join(t.name for t in self.templates)}")
+
+    def differing_copies(self) -> tuple[Template, ...]:
+        """The copies whose text is not that of the template of their name that the host uses."""
+        used = {template.name: template.sha256 for template in self.templates}
+        return tuple(copy for copy in self.copies if used.get(copy.name) != copy.sha256)

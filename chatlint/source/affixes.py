@@ -12,37 +12,37 @@ Affixes: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 """Token texts before and after."""
 
 
-def affixes(processor: JSON) -> Affixes | None:
+def affixes(step: JSON) -> Affixes | None:
     """The special tokens that a post-processor of `tokenizers` puts before and after one text; None if
     unknown."""
-    if processor is None:
+    if step is None:
         return (), ()
-    kind = processor.get("type") if isinstance(processor, Mapping) else None
-    if not isinstance(processor, Mapping) or not isinstance(kind, str):
+    kind = step.get("type") if isinstance(step, Mapping) else None
+    if not isinstance(step, Mapping) or not isinstance(kind, str):
         return None
     if kind == "ByteLevel":
         return (), ()
     if kind in ("BertProcessing", "RobertaProcessing"):
-        return _pair(processor.get("cls"), processor.get("sep"))
+        return _pair(step.get("cls"), step.get("sep"))
     if kind == "TemplateProcessing":
-        return _template_affixes(processor)
+        return _template_affixes(step)
     if kind == "Sequence":
-        return _sequence_affixes(processor.get("processors"))
+        return _sequence_affixes(step.get("processors"))
     return None
 
 
-def _template_affixes(processor: Mapping[str, JSON]) -> Affixes | None:
+def _template_affixes(step: Mapping[str, JSON]) -> Affixes | None:
     """`single` is a list of {"SpecialToken": {"id"}} and one {"Sequence": {"id": "A"}}; an id's texts are in
     `special_tokens`."""
     before: list[str] = []
     after: list[str] = []
     side, seen = before, False
-    for item in objects(processor.get("single")):
+    for item in objects(step.get("single")):
         special = item.get("SpecialToken")
         if "Sequence" in item and not seen:
             side, seen = after, True
         elif isinstance(special, Mapping):
-            side.extend(_texts_of(special.get("id"), processor.get("special_tokens")))
+            side.extend(_texts_of(special.get("id"), step.get("special_tokens")))
         else:
             return None
     return (tuple(before), tuple(after)) if seen else None
@@ -58,7 +58,7 @@ def _texts_of(name: JSON, specials: JSON) -> Sequence[str]:
 
 def _sequence_affixes(processors: JSON) -> Affixes | None:
     """At most one member may add anything: `tokenizers` 0.23 breaks when two do."""
-    found = [affixes(processor) for processor in objects(processors)]
+    found = [affixes(step) for step in objects(processors)]
     adding = [one for one in found if one != ((), ())]
     if not adding:
         return (), ()
