@@ -14,6 +14,18 @@ RENDER_OUTPUT_CHARACTERS = 20_000_000
 NESTING = 100
 """Deepest container, in a conversation or built by a template."""
 
+RENDER_SECONDS = 5.0
+"""CPU time of one render in this process; real ones need a thousandth of it."""
+
+RENDER_VALUES = 1_000_000
+"""Most values of a container that a template builds, prints, compares or sorts."""
+
+RENDER_INTEGER_BITS = 65_536
+"""Largest integer that a template may compute."""
+
+COMPILE_TOKENS = 60_000
+"""Most tokens of a template that is compiled; real ones stay under 9,000."""
+
 WORKER_SECONDS = 3.0
 """Wall time of one case in a worker process before it is killed."""
 
@@ -22,6 +34,9 @@ WORKER_MEMORY_BYTES = 768 * 1024 * 1024
 
 TEMPLATE_FILE_BYTES = 16 * 1024 * 1024
 """Largest template file, or standard input, that is read."""
+
+TEMPLATES = 256
+"""Most templates that are taken from one place: a file's list, or a directory's files."""
 
 JSON_FILE_BYTES = 64 * 1024 * 1024
 """Largest JSON file that is read whole; real tokenizer configurations stay under 4 MB."""

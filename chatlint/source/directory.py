@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
-from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
+from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES, TEMPLATES
 from chatlint.source.folder import ByteStream, Folder, read_record
 from chatlint.source.found import Found, Reader, template_text, templates_in
 from chatlint.source.gguf import read_metadata
@@ -47,6 +47,10 @@ class Reading:
 
     def add_template(self, name: str, path: str, content: bytes) -> None:
         """Note a template file. Raises TargetError if it is no text."""
+        if len(self.found) >= TEMPLATES:
+            raise TargetError(
+                f"not read: only {TEMPLATES} templates of a directory are", hint="name it alone"
+            )
         text = template_text(path, content)
         self.files.append(read_record(path, content))
         self.found.append(Found(name, text, TemplatePlace(path), Reader.TOKENIZER_FILES))

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
+from chatlint.limits import TEMPLATES
 from chatlint.source.json_text import JsonText, array_starts, not_utf8, object_members, refuse_stand_ins
 from chatlint.source.package import Failure, Template, TemplatePlace
 from chatlint.source.place import json_place
@@ -78,7 +79,7 @@ def templates_in(source: JsonText, reader: Reader, failures: list[Failure]) -> l
     here too."""
     found: list[Found] = []
     entries = [member for member in source.members if member.name == "chat_template"]
-    for entry in entries:
+    for entry in entries[-TEMPLATES:]:
         who = reader if entry is entries[-1] else Reader.NOBODY
         found += _templates(source, entry.value, entry.start, who, failures)
     return found
@@ -102,7 +103,7 @@ def _templates(
 
 def _by_name(source: JsonText, start: int, reader: Reader, failures: list[Failure]) -> list[Found]:
     found = []
-    for member in object_members(source.text, start):
+    for member in object_members(source.text, start)[:TEMPLATES]:
         pointer = f"/chat_template/{pointer_token(member.name)}"
         if isinstance(member.value, str):
             place = json_place(source.file, pointer, source.text, member.start)
@@ -116,7 +117,12 @@ def _listed(
     source: JsonText, items: Sequence[JSON], start: int, reader: Reader, failures: list[Failure]
 ) -> list[Found]:
     found = []
-    for index, (item, item_start) in enumerate(zip(items, array_starts(source.text, start), strict=True)):
+    if len(items) > TEMPLATES:
+        failures.append(
+            Failure("source", source.file, f"only {TEMPLATES} of its {len(items)} templates are read")
+        )
+    starts = array_starts(source.text, start)
+    for index, (item, item_start) in enumerate(zip(items[:TEMPLATES], starts, strict=False)):
         name = item.get("name") if isinstance(item, Mapping) else None
         text = item.get("template") if isinstance(item, Mapping) else None
         if not isinstance(name, str) or not isinstance(text, str):

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatlint.conversation import JSON
+from chatlint.source.affixes import Affixes, affixes
 from chatlint.source.json_text import objects
 from chatlint.source.package import AddedToken, GenerationFacts, TokenizerFacts
-from chatlint.source.affixes import Affixes, affixes
 from chatlint.source.special import SpecialTokens, token_text
 
 # transformers 4.57: fast classes that write their own post-processor, with their default for `add_bos_token`.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatlint.errors import NoTemplateError
+from chatlint.limits import TEMPLATES
 from chatlint.source.load import load
 from chatlint.source.place import file_position
 from tests.source.model_files import tokenizer_json, write
@@ -136,6 +137,13 @@ def test_unusable_entries_are_said(broken, tmp_path):
     package = load(str(write(tmp_path, {"chat_template.jinja": "FILE"})))
     assert [failure.stage for failure in package.failures] == ["source"]
     assert package.failures[0].subject.startswith("tokenizer_config.json#/chat_template")
+
+
+def test_templates_without_number_are_cut_off_and_said(tmp_path):
+    many = listed(*((f"t{number}", "x") for number in range(2_000)))
+    package = load(str(write(tmp_path, {"tokenizer_config.json": many})))
+    assert len(package.templates) == TEMPLATES
+    assert package.failures[0].message == f"only {TEMPLATES} of its 2000 templates are read"
 
 
 def test_a_broken_side_file_does_not_hide_the_template(tmp_path):

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
+from chatlint.source.affixes import affixes
 from chatlint.source.load import load
 from chatlint.source.package import GenerationFacts
-from chatlint.source.affixes import affixes
 from chatlint.source.tokenizer import TokenizerFiles, generation_facts, tokenizer_facts
 from tests.source.model_files import BYTE_LEVEL, decoder_entry, template_processing, tokenizer_json, write
 
