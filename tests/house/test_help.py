@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import typer.main
 
 from chatlint.cli.app import app
@@ -22,4 +24,4 @@ def test_the_help_of_every_command(snapshot):
 
 def test_every_option_is_explained():
     entries = "\n".join(described(typer.main.get_command(app))).split("\n")
-    assert [entry for entry, text in zip(entries, entries[1:], strict=False) if text == "    "] == []
+    assert [entry for entry, text in itertools.pairwise(entries) if text == "    "] == []
