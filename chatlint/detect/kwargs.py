@@ -34,7 +34,7 @@ def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:
         return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(source, name) else ()))
     if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", source):
         return ()
-    if re.search(rf"\{{\{{[^}}]*\b{name}\b|[~+]\s*{name}\b|\b{name}\s*[~+]", source):
+    if re.search(rf"\{{\{{-?\s*{name}\b(?!\s*if\b)|[~+]\s*{name}\b|\b{name}\s*[~+]", source):
         return (NEEDLE,)
     return (True, False)
 

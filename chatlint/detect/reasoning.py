@@ -132,7 +132,7 @@ def _summary(form: ReasoningForm, places: Sequence[Capability]) -> Capability:
     lost = [SPOKEN[place.name] for place in places if place.support is not Support.YES and place.evidence]
     if not form.shown:
         return Capability("reasoning", Support.NO, _ids(form.asked), "never kept in the history")
-    always = places[-1].support is Support.YES and not form.switches
+    always = all(place.support is Support.YES for place in places if place.evidence) and not form.switches
     note = f"kept in {', '.join(kept) or 'no turn by default'}" + (
         f"; dropped from {', '.join(lost)}" if lost else ""
     )

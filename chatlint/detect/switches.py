@@ -17,6 +17,9 @@ from chatlint.probe.reading import SHOWN, fate
 from chatlint.text import Input
 
 UNSET = "unset"
+MOST = 12
+"""Variables of one template that are tried; real templates have fewer, but for a few that are whole
+programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,11 @@ class Contexts:
 
     variants: tuple[tuple[str, Variant], ...]
     unset: tuple[Observation, ...]
+
+    @property
+    def shortest(self) -> Contexts:
+        """Only the one question."""
+        return Contexts(self.variants[:1], self.unset[:1])
 
 
 def find_contexts(footing: Footing, reasoning: Variant | None, calls: Variant | None) -> Contexts:
@@ -57,13 +65,27 @@ def _long(reasoning: Variant | None, calls: Variant | None) -> Iterator[tuple[st
 
 
 def detect_switches(footing: Footing, contexts: Contexts) -> tuple[Switch, ...]:
-    """Every variable of the template's own, in the order of the source."""
-    return tuple(_switch(footing, contexts, name) for name in names_of(footing))
+    """Every variable of the template's own, in the order of the source; those beyond `MOST` are only
+    named."""
+    names = names_of(footing)
+    untried = (Switch(name, UNSET, (), "not tried") for name in names[MOST:])
+    return (*(_switch(footing, contexts, name) for name in names[:MOST]), *untried)
 
 
 def _switch(footing: Footing, contexts: Contexts, name: str) -> Switch:
+    """Asked in one question first; where that shows nothing, or reasoning may be concerned, in all
+    contexts."""
+    if not ABOUT_REASONING.search(name):
+        found = _judged(footing, contexts.shortest, name)
+        if found.effect:
+            return found
+    found = _judged(footing, contexts, name)
+    return found if found.effect else _beside_reasoning(footing, contexts, found)
+
+
+def _judged(footing: Footing, contexts: Contexts, name: str) -> Switch:
     tried = [_try(footing, contexts, name, value) for value in values_of(footing, name)]
-    if tried and all(_breaks(one, contexts) for one in tried):
+    if tried and all(_breaks(one, contexts) for one in tried) and tried[0].value != NEEDLE:
         tried.append(_try(footing, contexts, name, NEEDLE))
     same = [one for one in tried if _texts(one.seen) == _texts(contexts.unset)]
     changed = [one for one in tried if one not in same]
@@ -71,8 +93,7 @@ def _switch(footing: Footing, contexts: Contexts, name: str) -> Switch:
     default = json.dumps(same[0].value) if same and changed else UNSET
     evidence = dict.fromkeys(seen.case.id for one in tried for seen in one.seen)
     values = tuple(json.dumps(one.value) for one in tried)
-    switch = Switch(name, default, values, ", ".join(effects), tuple(evidence))
-    return switch if changed else _beside_reasoning(footing, contexts, switch)
+    return Switch(name, default, values, ", ".join(effects), tuple(evidence))
 
 
 def _breaks(tried: _Tried, contexts: Contexts) -> bool:
@@ -88,7 +109,7 @@ def _beside_reasoning(footing: Footing, contexts: Contexts, inert: Switch) -> Sw
         return inert
     variants = tuple((probe, {**variant, **on}) for probe, variant in contexts.variants)
     beside = Contexts(variants, tuple(footing.look(probe, variant) for probe, variant in variants))
-    found = _switch(footing, beside, inert.name)
+    found = _judged(footing, beside, inert.name)
     return replace(found, effect=f"{found.effect} (only with {spelled(on)})" if found.effect else "")
 
 
