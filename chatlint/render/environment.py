@@ -16,27 +16,44 @@ from chatlint.limits import TEMPLATE_SOURCE_CHARACTERS
 if TYPE_CHECKING:
     from jinja2 import nodes
 
+    from chatlint.render.hosts import Host
+    from chatlint.render.sandbox import ChatEnvironment
+
+
+class TemplateTooLarge(TemplateError):
+    """The template is longer than `chatlint.limits` allows, or nested too deep."""
+
 
 @lru_cache(maxsize=8)
 def parse_template(source: str) -> nodes.Template:
     """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one trailing
     newline is dropped). The tree is shared: it must not be changed.
 
-    Raises TemplateError with the line for a syntax error, and where the source is longer than
-    `limits.TEMPLATE_SOURCE_CHARACTERS` or nested too deep to be parsed.
+    Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer than
+    `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.
     """
     from jinja2 import TemplateSyntaxError
 
     from chatlint.render.grammar import parsing_environment
+    from chatlint.render.guard import BoundError
 
     if len(source) > TEMPLATE_SOURCE_CHARACTERS:
-        raise TemplateError(
-            f"the template has {len(source):,} characters; at most {TEMPLATE_SOURCE_CHARACTERS:,} are compiled",
-            hint="shorten the template",
+        raise TemplateTooLarge(
+            f"a template of more than {TEMPLATE_SOURCE_CHARACTERS:,} characters", hint="shorten the template"
         )
     try:
         return parsing_environment().parse(source)
     except TemplateSyntaxError as error:
         raise TemplateError(error.message or "syntax error", line=error.lineno) from error
+    except BoundError as error:
+        raise TemplateTooLarge(str(error), hint="shorten the template") from error
     except RecursionError as error:
-        raise TemplateError("the template is nested too deep to be parsed") from error
+        raise TemplateTooLarge("a template that is nested too deep to be parsed") from error
+
+
+@lru_cache(maxsize=4)
+def chat_environment(host: Host) -> ChatEnvironment:
+    """The environment that a host runs templates in; one for all templates."""
+    from chatlint.render.sandbox import ChatEnvironment
+
+    return ChatEnvironment(host)

@@ -1,15 +1,41 @@
-"""The grammar of chat templates: Jinja with `{% generation %}` and the loop controls."""
+"""The grammar of chat templates: Jinja with `{% generation %}` and the loop controls.
+
+Nodes remember where they stand: `TemplateData`, string `Const` and whatever an output statement prints get the
+offset of their first character in the normalised source (`offset_of`), which Jinja itself does not keep.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from jinja2 import nodes, pass_eval_context
+from jinja2.environment import Environment
 from jinja2.ext import Extension, LoopControlExtension
+from jinja2.lexer import Token, TokenStream
 from jinja2.nodes import EvalContext
 from jinja2.parser import Parser
 from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from chatlint.limits import COMPILE_TOKENS
+from chatlint.render.generation import enclosed
+from chatlint.render.guard import BoundError
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_SPACE = re.compile(r"\s*")
+
+
+def normalised(source: str) -> str:
+    """Template source as Jinja reads it: every newline is `\\n`, and one at the very end is dropped."""
+    return _NEWLINE.sub("\n", source).removesuffix("\n")
+
+
+def offset_of(node: nodes.Node) -> int | None:
+    """Where in the normalised source a node's text begins; None where that is not known."""
+    found: int | None = getattr(node, "offset", None)
+    return found
 
 
 class GenerationBlock(Extension):
@@ -24,7 +50,40 @@ class GenerationBlock(Extension):
 
     @pass_eval_context
     def _generation_support(self, context: EvalContext, caller: Macro) -> str:
-        return caller()
+        return enclosed(caller())
+
+
+class _PlacedToken(Token):
+    offset: int
+
+
+class _PlacedText(str):
+    __slots__ = ("offset",)
+    offset: int
+
+
+class _PlacingParser(Parser):
+    def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:
+        token = self.stream.current
+        node = super().parse_primary(with_namespace)
+        if token.type == "string" and type(node) is nodes.Const:
+            _place(node, token)
+        return node
+
+    def parse_tuple(  # type: ignore[no-untyped-def]
+        self, *arguments, **options
+    ) -> nodes.Expr:
+        token = self.stream.current
+        node: nodes.Expr = super().parse_tuple(*arguments, **options)
+        if offset_of(node) is None:
+            _place(node, token)
+        return node
+
+
+def _place(node: nodes.Node, token: Token) -> None:
+    offset = getattr(token, "offset", None)
+    if offset is not None:
+        node.offset = offset  # type: ignore[attr-defined]
 
 
 class ChatGrammar(ImmutableSandboxedEnvironment):
@@ -34,6 +93,50 @@ class ChatGrammar(ImmutableSandboxedEnvironment):
         super().__init__(
             trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, LoopControlExtension]
         )
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = _PlacingParser(self, source, name, filename).parse()
+        for data in tree.find_all(nodes.TemplateData):
+            data.offset = getattr(data.data, "offset", None)  # type: ignore[attr-defined]
+        return tree
+
+    def _tokenize(
+        self, source: str, name: str | None, filename: str | None = None, state: str | None = None
+    ) -> TokenStream:
+        return TokenStream(_placed(self, source, name, filename, state), name, filename)
+
+
+def _placed(
+    environment: Environment, source: str, name: str | None, filename: str | None, state: str | None
+) -> Iterator[Token]:
+    """Jinja's tokens, each with its offset."""
+    offset = 0
+
+    def followed() -> Iterator[tuple[int, str, str]]:
+        nonlocal offset
+        text = normalised(source)
+        at = 0
+        tokens = environment.lexer.tokeniter(source, name, filename, state)
+        for count, token in enumerate(tokens):
+            if count > COMPILE_TOKENS:
+                raise BoundError(f"a template of more than {COMPILE_TOKENS:,} tokens")
+            value = token[2]
+            if not text.startswith(value, at):
+                # White space before a tag was stripped, and is no token.
+                at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+            offset = at
+            at += len(value)
+            yield token
+
+    for lineno, kind, value in environment.lexer.wrap(followed(), name, filename):
+        if kind == "data":
+            text = _PlacedText(value)
+            text.offset = offset
+            yield Token(lineno, kind, text)
+        else:
+            token = _PlacedToken(lineno, kind, value)
+            token.offset = offset
+            yield token
 
 
 @lru_cache(maxsize=1)

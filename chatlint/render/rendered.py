@@ -54,7 +54,9 @@ class RenderRequest:
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A prompt or a failure. `mutated` are pointers to inputs the template changed; `lines` the one-based
-    template lines that ran; `generation` the spans inside `{% generation %}`; `seconds` CPU time."""
+    template lines that ran; `generation` the spans of the text inside `{% generation %}`; `seconds` CPU time;
+    `generation_reported` the spans that transformers takes them to be (it measures while the template runs, and is
+    wrong inside macros, `set` and `filter` blocks)."""
 
     prompt: Prompt | None
     failure: RenderFailure | None
@@ -62,6 +64,7 @@ class Rendered:
     lines: frozenset[int] = frozenset()
     generation: tuple[tuple[int, int], ...] = ()
     seconds: float = 0.0
+    generation_reported: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,159 @@
+"""A template's code: compiled once, kept in a store, loaded for one host's environment."""
+
+from __future__ import annotations
+
+import marshal
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import MAGIC_NUMBER
+from types import CodeType, TracebackType
+from typing import Protocol
+
+import jinja2
+from jinja2.runtime import Context
+
+from chatlint.render.codegen import CODE_VERSION, ChatCodeGenerator, line_and_column, line_starts
+from chatlint.render.environment import parse_template
+from chatlint.render.grammar import normalised
+from chatlint.render.operators import OPERATORS, concatenated
+from chatlint.render.runs import Source, computed_source, literal_source
+from chatlint.render.sandbox import ChatEnvironment
+from chatlint.render.trace import Traced, here, traced
+from chatlint.render.trace_markup import html_safe, marked_safe, markup_joined
+
+FILE_NAME = "<template>"
+ROOM = "compiled"
+
+
+class Store(Protocol):
+    """Where code is kept (`chatlint.store`)."""
+
+    def read(self, room: str, key: str) -> bytes | None: ...
+
+    def write(self, room: str, key: str, content: bytes) -> None: ...
+
+
+def code_key(source: str) -> str:
+    """What the code of a source is stored under: it depends on the source, on Jinja, Python and `codegen`."""
+    parts = (source, jinja2.__version__, MAGIC_NUMBER.hex(), CODE_VERSION)
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def compile_template(environment: ChatEnvironment, source: str, store: Store | None = None) -> CodeType:
+    """The code of a template, from the store if it is there.
+
+    Raises chatlint.errors.TemplateError for what does not parse, jinja2.TemplateSyntaxError and SyntaxError for what
+    does not compile, RecursionError for what is nested too deep.
+    """
+    key = code_key(source) if store is not None else ""
+    if store is not None:
+        known = _loaded(store.read(ROOM, key))
+        if known is not None:
+            return known
+    tree = parse_template(source)
+    generator = ChatCodeGenerator(environment, None, None)
+    generator.visit(tree)
+    code = compile(generator.stream.getvalue(), FILE_NAME, "exec", dont_inherit=True)  # type: ignore[attr-defined]
+    if store is not None:
+        store.write(ROOM, key, marshal.dumps(code))
+    return code
+
+
+def _loaded(kept: bytes | None) -> CodeType | None:
+    if kept is None:
+        return None
+    try:
+        code = marshal.loads(kept)
+    except (EOFError, ValueError, TypeError):
+        return None
+    return code if isinstance(code, CodeType) else None
+
+
+@dataclass(slots=True)
+class Compiled:
+    """A template's code, ready to run in its environment.
+
+    `lines` are the sources of what each place computes, `places` the template lines of each statement, `seen` which
+    statements ran (not 0).
+    """
+
+    environment: ChatEnvironment
+    root: Callable[[Context], Iterator[str]]
+    blocks: Mapping[str, Callable[[Context], Iterator[str]]]
+    lines: list[Source]
+    places: tuple[tuple[int, ...], ...]
+    seen: list[int]
+    unseen: tuple[int, ...]
+    _debug: list[tuple[int, int]]
+
+    def context(self, variables: Mapping[str, object]) -> Context:
+        """A context with these variables and the environment's globals."""
+        parent = {**self.environment.globals, **variables}
+        return Context(self.environment, parent, None, dict(self.blocks))
+
+    def lines_seen(self) -> frozenset[int]:
+        """The template lines of the statements that ran."""
+        return frozenset(line for index in filter(None, self.seen) for line in self.places[index])
+
+    def line(self, traceback: TracebackType | None) -> int:
+        """The template line that an exception comes from, 0 if none."""
+        found = 0
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == FILE_NAME:
+                found = self._template_line(traceback.tb_lineno)
+            traceback = traceback.tb_next
+        return found
+
+    def _template_line(self, code_line: int) -> int:
+        index = bisect_right(self._debug, (code_line, 1 << 60)) - 1
+        return self._debug[index][1] if index >= 0 else 1
+
+
+def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:
+    """Run the module that `code` is, and bind its literals."""
+    namespace: dict[str, object] = {
+        "environment": environment,
+        "__file__": FILE_NAME,
+        "here": here,
+        **OPERATORS,
+    }
+    exec(code, namespace)
+    places: tuple[tuple[int, ...], ...] = namespace["places"]  # type: ignore[assignment]
+    seen = [0] * len(places)
+    namespace.update(
+        seen=seen,
+        member=environment.getattr,
+        element=environment.getitem,
+        # In place of Jinja's own, which the module imports for where autoescape is on.
+        escape=html_safe,
+        Markup=marked_safe,
+        markup_join=markup_joined,
+        str_join=concatenated,
+    )
+    namespace.update(_literals(namespace["literals"], source))  # type: ignore[arg-type]
+    by_line: dict[int, Source] = {}
+    lines = [by_line.setdefault(place[0], computed_source(place[0])) for place in places]
+    return Compiled(
+        environment,
+        namespace["root"],  # type: ignore[arg-type]
+        namespace["blocks"],  # type: ignore[arg-type]
+        lines,
+        places,
+        seen,
+        tuple(seen),
+        _debug(namespace["debug_info"]),  # type: ignore[arg-type]
+    )
+
+
+def _literals(literals: tuple[tuple[str, int | None, int], ...], source: str) -> Iterator[tuple[str, Traced]]:
+    starts = line_starts(normalised(source))
+    for index, (text, offset, line) in enumerate(literals):
+        place = (line, 1) if offset is None else line_and_column(starts, offset)
+        yield f"c{index}", traced(text, ((len(text), literal_source(*place), 0),) if text else ())
+
+
+def _debug(info: str) -> list[tuple[int, int]]:
+    pairs = (pair.split("=") for pair in info.split("&") if pair)
+    return [(int(code_line), int(template_line)) for template_line, code_line in pairs]

@@ -1,0 +1,157 @@
+"""The conversation, wrapped: every string, number and member's name in it knows its JSON pointer.
+
+Everything is rebuilt from plain JSON types, as transformers does it since 5.23 (`_plain_template_data`), so that a
+template never holds an object of the caller.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from chatlint.conversation import Conversation
+from chatlint.limits import NESTING
+from chatlint.render.guard import BoundError
+from chatlint.render.runs import DERIVED, Source, input_source, key_source
+from chatlint.render.trace import Traced, traced
+from chatlint.render.trace_numbers import traced_float, traced_int
+from chatlint.text import pointer_token
+
+Wrapped: TypeAlias = (
+    "None | bool | int | float | str | list[Wrapped] | tuple[Wrapped, ...] | dict[str, Wrapped]"
+)
+Sources: TypeAlias = dict[int, Source]
+_KEPT = 8
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Root:
+    """One root of the conversation: what it is, wrapped, and the sources of the lists and objects in it."""
+
+    given: object
+    value: Wrapped
+    sources: Sources
+
+    def unchanged(self) -> bool:
+        """Whether it is still what was given."""
+        return (list(self.given) if isinstance(self.given, tuple) else self.given) == self.value
+
+
+class Inputs:
+    """Wraps conversations. What was wrapped last is kept: the same tools and messages come again and again."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, int], Root] = OrderedDict()
+
+    def wrap(self, conversation: Conversation) -> dict[str, Root]:
+        """The roots, by name; `tools` and `documents` are there only if they are given.
+
+        Raises BoundError for a conversation that is nested too deep.
+        """
+        roots = {"messages": self._root("messages", conversation.messages)}
+        if conversation.tools is not None:
+            roots["tools"] = self._root("tools", conversation.tools)
+        if conversation.documents is not None:
+            roots["documents"] = self._root("documents", conversation.documents)
+        for name, value in conversation.template_kwargs.items():
+            roots[name] = wrap_root(name, value)
+        return roots
+
+    def _root(self, name: str, given: Sequence[object]) -> Root:
+        key = (name, id(given))
+        root = self._kept.get(key)
+        if root is None or not root.unchanged():  # the caller changed what it had given
+            root = self._kept[key] = wrap_root(name, list(given), given)
+            if len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+        return root
+
+    def forget(self) -> None:
+        """Drop what is kept: a template changed it."""
+        self._kept.clear()
+
+
+def wrap_root(name: str, value: object, given: object = None) -> Root:
+    """One root, wrapped. `given` is kept alive with it."""
+    sources: Sources = {}
+    wrapped = _wrap(value, "/" + pointer_token(name), sources, NESTING)
+    return Root(value if given is None else given, wrapped, sources)
+
+
+def _wrap(value: object, pointer: str, sources: Sources, depth: int) -> Wrapped:
+    if value is None or value is True or value is False:
+        return value
+    if isinstance(value, str):
+        source = input_source(pointer)
+        return traced(str.__str__(value), ((len(value), source, 0),) if value else ())
+    if isinstance(value, (Mapping, list, tuple)):
+        if not depth:
+            raise BoundError(f"a conversation nested more than {NESTING} deep")
+        return _wrap_container(value, pointer, sources, depth - 1)
+    if isinstance(value, int):
+        return traced_int(int.__int__(value), input_source(pointer))
+    if isinstance(value, float):
+        return traced_float(float.__float__(value), input_source(pointer))
+    return _wrap(_plain(value), pointer, sources, depth)
+
+
+def _wrap_container(
+    value: Mapping[object, object] | Sequence[object], pointer: str, sources: Sources, depth: int
+) -> Wrapped:
+    wrapped: Wrapped
+    if isinstance(value, Mapping):
+        wrapped = {
+            wrap_key(key, pointer): _wrap(item, f"{pointer}/{pointer_token(str(key))}", sources, depth)
+            for key, item in value.items()
+        }
+    else:
+        elements = [_wrap(item, f"{pointer}/{index}", sources, depth) for index, item in enumerate(value)]
+        wrapped = elements if isinstance(value, list) else tuple(elements)
+    sources[id(wrapped)] = input_source(pointer)
+    return wrapped
+
+
+def wrap_key(key: object, pointer: str) -> str:
+    """A member's name in the object at `pointer`. Names that are no strings (not JSON, but Python) stay."""
+    if not isinstance(key, str):
+        return key  # type: ignore[return-value]
+    return traced(str.__str__(key), ((len(key), key_source(pointer, key), 0),) if key else ())
+
+
+def renamed(key: str, name: str) -> Traced:
+    """A member's name that the host changed: its characters are derived from the one that was given."""
+    runs = getattr(key, "_runs", ())
+    return traced(name, ((len(name), runs[0][1], DERIVED),) if runs else ())
+
+
+def _plain(value: object) -> object:
+    """Something that is no JSON, as `_plain_template_data` of transformers makes it so."""
+    if hasattr(value, "dtype") and callable(getattr(value, "item", None)) and not getattr(value, "ndim", 1):
+        return value.item()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump()
+    return f"<{type(value).__name__}>"
+
+
+def changed(given: object, now: object, pointer: str) -> Iterable[str]:
+    """Pointers to what differs between a value as it was given and as it is now, the deepest ones that do."""
+    if given == now:
+        return
+    if isinstance(given, Mapping) and isinstance(now, Mapping):
+        for key in {**given, **now}:
+            there = key in given and key in now
+            place = f"{pointer}/{pointer_token(str(key))}"
+            if there:
+                yield from changed(given[key], now[key], place)
+            else:
+                yield place
+    elif isinstance(given, (list, tuple)) and isinstance(now, (list, tuple)) and len(given) == len(now):
+        for index, (before, after) in enumerate(zip(given, now, strict=True)):
+            yield from changed(before, after, f"{pointer}/{index}")
+    else:
+        yield pointer

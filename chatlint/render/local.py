@@ -1,0 +1,167 @@
+"""Rendering in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from time import process_time
+
+import jinja2
+
+from chatlint.errors import TemplateError
+from chatlint.render import generation, guard
+from chatlint.render.compiled import Compiled, Store, compile_template, load
+from chatlint.render.environment import TemplateTooLarge, chat_environment
+from chatlint.render.guard import BoundError
+from chatlint.render.hosts import Prepared, Refusal, finish, host_named, prepare, refuse
+from chatlint.render.inputs import Inputs, Root, changed
+from chatlint.render.operators import concat
+from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
+from chatlint.render.runs import spans_of
+from chatlint.render.sandbox import Declined
+from chatlint.render.trace import Traced, computed, plain, stand
+from chatlint.render.trace_containers import containers
+from chatlint.source.package import Template
+from chatlint.text import Prompt
+
+MESSAGE_CHARACTERS = 1_000_000
+"""Longest message of an exception that is kept."""
+
+_one_at_a_time = Lock()
+"""Steps, places and sources of the running render are kept by module."""
+
+
+class LocalRenderer:
+    """A template compiled for one host, run in this process with steps and sizes bounded."""
+
+    def __init__(self, template: Template, settings: RenderSettings, store: Store | None = None) -> None:
+        self._template = template
+        self._settings = settings
+        self._host = host_named(settings.host)
+        self._inputs = Inputs()
+        self._compiled, self._failure = self._compile(store)
+
+    def _compile(self, store: Store | None) -> tuple[Compiled | None, RenderFailure | None]:
+        environment = chat_environment(self._host)
+        source = self._template.text
+        try:
+            return load(environment, compile_template(environment, source, store), source), None
+        except TemplateTooLarge as error:
+            return None, RenderFailure(FailureKind.BOUND, _name(error.__cause__ or error), error.message)
+        except TemplateError as error:
+            name = _name(error.__cause__ or error)
+            return None, RenderFailure(FailureKind.SYNTAX, name, error.message, error.line)
+        except jinja2.TemplateSyntaxError as error:
+            return None, RenderFailure(FailureKind.SYNTAX, _name(error), str(error.message), error.lineno)
+        except SyntaxError as error:
+            return None, RenderFailure(FailureKind.SYNTAX, _name(error), str(error))
+        except (RecursionError, MemoryError) as error:
+            return None, RenderFailure(
+                FailureKind.BOUND, _name(error), "a template that is nested too deep to compile"
+            )
+
+    def render(self, request: RenderRequest) -> Rendered:
+        """The prompt of one request, or why there is none. Never raises for the template's or the input's sake."""
+        with _one_at_a_time:
+            started = process_time()
+            try:
+                refuse(self._host, request)
+            except Refusal as error:
+                return Rendered(None, RenderFailure(FailureKind.HOST, error.exception, error.message))
+            if self._compiled is None:
+                return Rendered(None, self._failure)
+            return self._run(self._compiled, request, started)
+
+    def _run(self, compiled: Compiled, request: RenderRequest, started: float) -> Rendered:
+        compiled.seen[:] = compiled.unseen
+        prompt: Prompt | None = None
+        failure: RenderFailure | None = None
+        mutated: tuple[str, ...] = ()
+        blocks: tuple[tuple[int, int], ...] = ()
+        try:
+            _begin(compiled)
+            roots = self._inputs.wrap(request.conversation)
+            prepared = prepare(self._host, self._template, request, roots)
+            given = [dict(message) for message in prepared.messages]
+            text = self._text(compiled, prepared, roots)
+            mutated = self._mutated(roots, given, prepared)
+            text = finish(self._host, prepared, text)
+            blocks = generation.blocks(text._runs)
+            prompt = Prompt(plain(text), spans_of(text._runs))
+        except Exception as error:
+            failure = _failure(error, compiled)
+        finally:
+            containers.clear()
+        return Rendered(
+            prompt,
+            failure,
+            mutated,
+            compiled.lines_seen(),
+            blocks,
+            process_time() - started,
+            tuple(generation.reported) if prompt is not None else (),
+        )
+
+    def _text(self, compiled: Compiled, prepared: Prepared, roots: Mapping[str, Root]) -> Traced:
+        for root in roots.values():
+            containers.update(root.sources)
+        containers.update(prepared.sources)
+        compiled.environment.now = self._settings.now
+        emitted = generation.emitted
+        for part in compiled.root(compiled.context(prepared.variables)):
+            emitted.append(part)
+        text = concat(emitted)
+        return text if isinstance(text, Traced) else computed(text)
+
+    def _mutated(
+        self, roots: Mapping[str, Root], given: list[dict[str, object]], prepared: Prepared
+    ) -> tuple[str, ...]:
+        if given == prepared.messages and all(root.unchanged() for root in roots.values()):
+            return ()
+        found = list(changed(given, prepared.messages, "/messages"))
+        for name, root in roots.items():
+            found += changed(root.given, root.value, f"/{name}")
+        self._inputs.forget()
+        return tuple(dict.fromkeys(found))
+
+    def render_all(self, requests: Sequence[RenderRequest]) -> tuple[Rendered, ...]:
+        """One result for each request, in order."""
+        return tuple(self.render(request) for request in requests)
+
+    def coverable_lines(self) -> frozenset[int]:
+        """The template lines that can run."""
+        if self._compiled is None:
+            return frozenset()
+        return frozenset(line for place in self._compiled.places[1:] for line in place)
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def _begin(compiled: Compiled) -> None:
+    guard.start()
+    stand(compiled.lines)
+    generation.start()
+
+
+def _failure(error: Exception, compiled: Compiled) -> RenderFailure:
+    line = compiled.line(error.__traceback__)
+    match error:
+        case Refusal():
+            return RenderFailure(FailureKind.HOST, error.exception, error.message)
+        case BoundError():
+            return RenderFailure(FailureKind.BOUND, _name(error), str(error), line)
+        case MemoryError():
+            return RenderFailure(FailureKind.BOUND, _name(error), "more memory than there is", line)
+        case Declined():
+            return RenderFailure(FailureKind.DECLINED, "TemplateError", _message(error), line)
+        case _:
+            return RenderFailure(FailureKind.FAULT, _name(error), _message(error), line)
+
+
+def _name(error: BaseException) -> str:
+    return type(error).__name__
+
+
+def _message(error: Exception) -> str:
+    return plain(str(error))[:MESSAGE_CHARACTERS]

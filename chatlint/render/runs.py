@@ -1,0 +1,151 @@
+"""Runs: where the characters of one string came from.
+
+A run is `(length, source, offset)`: that many characters of `source`, from that offset in code points;
+`DERIVED` as the offset says that they are its characters no longer, only made from them. The runs of a
+string are a tuple whose lengths add up to the string's. A run of length 0 is a mark: it stands between two
+characters and moves with them.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from chatlint.text import Computed, Input, Literal, Origin, Span, Special, pointer_token
+
+DERIVED = -1
+
+
+class Source:
+    """Something that characters can come from. Equal only to itself: two literals of the same text differ."""
+
+    __slots__ = ("_first", "_fixed", "key", "pointer", "written")
+
+    def __init__(self, fixed: Origin | None, pointer: str = "", key: bool = False) -> None:
+        self._fixed = fixed
+        self.pointer = pointer
+        self.key = key
+        self._first: Origin | None = None
+        self.written: dict[object, str] = {}
+        """For a list or an object: the texts that it was written as (inputs do not change)."""
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is a value, or the name of a member, of the conversation."""
+        return self._fixed is None
+
+    def origin(self, offset: int) -> Origin:
+        """The origin of characters from `offset` (or `DERIVED`)."""
+        if self._fixed is not None:
+            return self._fixed
+        if offset:
+            return Input(self.pointer, None if offset < 0 else offset, self.key)
+        if self._first is None:
+            self._first = Input(self.pointer, 0, self.key)
+        return self._first
+
+    def value(self) -> Source:
+        """For the name of a member, the member's value."""
+        return Source(None, self.pointer) if self._fixed is None else self
+
+    def child(self, index: int) -> Source:
+        """For an array of the conversation, the element at `index`."""
+        return Source(None, f"{self.pointer}/{index}") if self._fixed is None else self
+
+
+Run: TypeAlias = tuple[int, Source, int]
+Runs: TypeAlias = tuple[Run, ...]
+
+
+def input_source(pointer: str) -> Source:
+    """The value at a pointer into the conversation."""
+    return Source(None, pointer)
+
+
+def key_source(pointer: str, name: str) -> Source:
+    """The name of a member of the object at `pointer`."""
+    return Source(None, f"{pointer}/{pointer_token(name)}", key=True)
+
+
+def literal_source(line: int, column: int) -> Source:
+    """Text of the template at a one-based place."""
+    return Source(Literal(line, column))
+
+
+def special_source(name: str) -> Source:
+    """A special token, by the variable that holds it."""
+    return Source(Special(name))
+
+
+def computed_source(line: int) -> Source:
+    """What an expression on this template line made; 0 for what the host made."""
+    return Source(Computed(line))
+
+
+def cut(runs: Runs, start: int, stop: int) -> Runs:
+    """The runs of characters `start` to `stop`; marks at either edge stay."""
+    if len(runs) == 1:
+        _, source, offset = runs[0]
+        return ((stop - start, source, offset if offset < 0 else offset + start),)
+    found: list[Run] = []
+    begin = 0
+    for run in runs:
+        length, source, offset = run
+        end = begin + length
+        if end >= start:
+            if begin > stop:
+                break
+            low, high = max(start, begin), min(stop, end)
+            if high - low == length:
+                found.append(run)
+            elif high > low:
+                found.append((high - low, source, offset if offset < 0 else offset + low - begin))
+        begin = end
+    return tuple(found)
+
+
+def pick(runs: Runs, indices: range) -> Runs:
+    """The runs of the characters at `indices`, one run each (for slices with a step)."""
+    single: list[Run] = []
+    for length, source, offset in runs:
+        if offset < 0:
+            single += [(1, source, offset)] * length
+        else:
+            single += [(1, source, at) for at in range(offset, offset + length)]
+    return tuple(single[index] for index in indices)
+
+
+def derived(runs: Runs, length: int) -> Runs:
+    """Runs of `length` characters that were made from all of `runs` and are attributed to the first input
+    among them, or else to the first source."""
+    if not length:
+        return ()
+    sources = [source for size, source, _ in runs if size]
+    chosen = next((source for source in sources if source.is_input), sources[0] if sources else None)
+    return ((length, chosen or computed_source(0), DERIVED),)
+
+
+def fused(runs: Runs) -> Runs:
+    """The same runs, neighbours that continue each other made one."""
+    found: list[Run] = []
+    length, source, offset = 0, None, 0
+    for run in runs:
+        size, origin, start = run
+        if origin is source and size and length and (start == offset + length if start >= 0 else offset < 0):
+            length += size
+            continue
+        if source is not None:
+            found.append((length, source, offset))
+        length, source, offset = run
+    if source is not None:
+        found.append((length, source, offset))
+    return tuple(found)
+
+
+def spans_of(runs: Runs) -> tuple[Span, ...]:
+    """Spans that cover a text with these runs, in order, without gap or overlap."""
+    spans: list[Span] = []
+    begin = 0
+    for length, source, offset in fused(tuple(run for run in runs if run[0])):
+        spans.append(Span(begin, begin + length, source.origin(offset)))
+        begin += length
+    return tuple(spans)

@@ -1,0 +1,233 @@
+"""The environment that templates run in: Jinja's immutable sandbox, set as transformers sets it, traced and bounded.
+
+Attribute access and calls take shortcuts for what templates do most (members of objects, methods of strings); the
+shortcuts give what Jinja's own lookups give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from types import BuiltinMethodType, MethodType
+from typing import NoReturn, TypeVar
+
+from jinja2.exceptions import SecurityError, TemplateError
+from jinja2.runtime import Context, LoopContext, Macro, Undefined
+from jinja2.sandbox import SandboxedEscapeFormatter, SandboxedFormatter
+from jinja2.utils import Namespace, generate_lorem_ipsum
+from markupsafe import Markup
+
+from chatlint.render import guard
+from chatlint.render.codegen import ChatCodeGenerator
+from chatlint.render.grammar import ChatGrammar
+from chatlint.render.hosts import Host
+from chatlint.render.operators import concat
+from chatlint.render.trace import Traced, computed, plain
+from chatlint.render.trace_filters import FILTERS
+from chatlint.render.trace_format import bound_format
+from chatlint.render.trace_json import tojson as written
+from chatlint.render.trace_markup import safe
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+_OBJECT_NAMES = frozenset(dir(dict))
+_OBJECT_METHODS = frozenset(("items", "keys", "values", "get", "copy"))
+_STRING_METHODS = frozenset(name for name in dir(str) if name[0] != "_") - {"format", "format_map"}
+_LOOP_NAMES = frozenset(name for name in dir(LoopContext) if name[0] != "_")
+_HIDDEN = frozenset(("_runs", "_source"))
+_INT_METHODS_THAT_GROW = frozenset(("to_bytes", "center", "ljust", "rjust", "zfill", "expandtabs"))
+_BYTES_METHODS_THAT_GROW = frozenset(("join", "replace", "translate"))
+
+
+class Declined(TemplateError):
+    """The template's own `raise_exception`."""
+
+
+class ChatEnvironment(ChatGrammar):
+    """One host's environment. `now` is what `strftime_now` reads."""
+
+    code_generator_class = ChatCodeGenerator
+    concat = staticmethod(concat)  # type: ignore[assignment]
+
+    def __init__(self, host: Host) -> None:
+        super().__init__()
+        self.now = datetime.now()
+        self.filters.update(FILTERS)
+        self.filters["tojson"] = _json_filter(host)
+        self.globals["raise_exception"] = _raising(host)
+        self.globals["strftime_now"] = self._clock(host)
+        self.globals["lipsum"] = lipsum
+        self.globals["namespace"] = RestrictedNamespace if host.restricts_globals else ChatNamespace
+        if host.restricts_globals:
+            self.globals["dict"] = TemplateDict()
+
+    def _clock(self, host: Host) -> Callable[[str], str]:
+        def strftime_now(format: str) -> str:  # noqa: A002
+            guard.widths(format)
+            return computed(self.now.strftime(plain(format) if isinstance(format, str) else format))
+
+        return _named(strftime_now, host)
+
+    # -- lookups
+
+    def getattr(self, obj: object, attribute: str) -> object:
+        """`obj.attribute`."""
+        kind = type(obj)
+        if kind is dict:
+            if attribute not in _OBJECT_NAMES:
+                try:
+                    return obj[attribute]  # type: ignore[index]
+                except KeyError:
+                    return Undefined(None, obj, attribute)
+            if attribute in _OBJECT_METHODS:
+                return getattr(obj, attribute)
+        elif attribute in _STRING_METHODS:
+            if kind is Traced:
+                return getattr(obj, attribute)
+            if kind is str:
+                return getattr(computed(obj), attribute)  # type: ignore[arg-type]
+        elif kind is LoopContext:
+            if attribute in _LOOP_NAMES:
+                return getattr(obj, attribute)
+        elif kind in _NAMESPACES and attribute[0] != "_":
+            try:
+                return getattr(obj, attribute)
+            except AttributeError:
+                return Undefined(None, obj, attribute)
+        if attribute in _HIDDEN and hasattr(obj, attribute):
+            return Undefined(None, obj, attribute)
+        return super().getattr(obj, attribute)
+
+    def getitem(self, obj: object, argument: object) -> object:
+        """`obj[argument]`."""
+        if type(obj) is dict or type(obj) is list:
+            try:
+                return obj[argument]  # type: ignore[index, call-overload]
+            except (TypeError, LookupError):
+                pass
+        elif isinstance(argument, str) and argument in _HIDDEN and hasattr(obj, argument):
+            return Undefined(None, obj, argument)
+        return super().getitem(obj, argument)
+
+    def wrap_str_format(self, value: object) -> Callable[..., str] | None:
+        """Jinja's hook for `format` and `format_map` of strings."""
+        if type(value) is not BuiltinMethodType and type(value) is not MethodType:
+            return None
+        return bound_format(value, self._formatter)
+
+    def _formatter(self, text: Markup | str) -> SandboxedFormatter:
+        if isinstance(text, Markup):
+            return SandboxedEscapeFormatter(self, escape=text.escape)
+        return SandboxedFormatter(self)
+
+    # -- calls
+
+    def call(__self, __context: Context, __obj: object, *args: object, **kwargs: object) -> object:  # noqa: N805
+        """`obj(*args, **kwargs)`."""
+        kind = type(__obj)
+        if kind is Macro:
+            kwargs.pop("_loop_vars", None)
+            kwargs.pop("_block_vars", None)
+            return __obj(__context.eval_ctx, *args, **kwargs)  # type: ignore[operator]
+        if kind is BuiltinMethodType:
+            _may_grow(__obj, args)  # type: ignore[arg-type]
+        elif kind is not MethodType or type(__obj.__self__) is not Traced:  # type: ignore[attr-defined]
+            return super().call(__context, __obj, *args, **kwargs)
+        kwargs.pop("_loop_vars", None)
+        kwargs.pop("_block_vars", None)
+        return __obj(*args, **kwargs)  # type: ignore[operator]
+
+
+def _may_grow(method: BuiltinMethodType, arguments: tuple[object, ...]) -> None:
+    name, owner = method.__name__, method.__self__
+    if name in _INT_METHODS_THAT_GROW:
+        for argument in arguments:
+            guard.width(argument)
+    elif name in _BYTES_METHODS_THAT_GROW and isinstance(owner, (bytes, bytearray)):
+        longest = max((len(part) for part in arguments if isinstance(part, (bytes, list, tuple))), default=1)
+        guard.sized(len(owner) * longest)
+    elif isinstance(owner, (list, tuple)):
+        guard.items(len(owner))
+
+
+def _named(function: Function, host: Host) -> Function:
+    """The function, under the name that exceptions about its arguments have in the host."""
+    function.__qualname__ = f"{host.compiling_function}.<locals>.{function.__name__}"
+    return function
+
+
+def _raising(host: Host) -> Callable[[str], NoReturn]:
+    def raise_exception(message: str) -> NoReturn:
+        raise Declined(message)
+
+    return _named(raise_exception, host)
+
+
+def _json_filter(host: Host) -> Callable[..., str]:
+    def tojson(
+        x: object,
+        ensure_ascii: bool = False,
+        indent: int | str | None = None,
+        separators: tuple[str, str] | None = None,
+        sort_keys: bool = False,
+    ) -> str:
+        return written(x, ensure_ascii, indent, separators, sort_keys)
+
+    return _named(tojson, host)
+
+
+def lipsum(n: int = 5, html: bool = True, min: int = 20, max: int = 100) -> str:  # noqa: A002
+    """Jinja's filler text, of a bounded length."""
+    guard.charge(n * max)
+    text = generate_lorem_ipsum(n, html, min, max)
+    return safe(computed(plain(text))) if isinstance(text, Markup) else computed(text)
+
+
+class ChatNamespace(Namespace):
+    """Jinja's namespace. Printing one is a step, as it may hold itself many times over."""
+
+    def __repr__(self) -> str:
+        guard.tick()
+        return super().__repr__()
+
+
+class RestrictedNamespace(ChatNamespace):
+    """The same, refusing names that begin with an underscore (transformers since 5.23)."""
+
+    def __init__(*args: object, **kwargs: object) -> None:
+        # As Jinja's own: `namespace(self=…)` must work.
+        self, values = args[0], dict(*args[1:], **kwargs)  # type: ignore[call-overload, var-annotated]
+        for name in values:
+            _check_name(name)
+        Namespace.__init__(self, values)  # type: ignore[arg-type]
+
+    def __setitem__(self, name: str, value: object) -> None:
+        _check_name(name)
+        super().__setitem__(name, value)
+
+
+def _check_name(name: object) -> None:
+    if isinstance(name, str) and name.startswith("_"):
+        raise SecurityError(
+            f"Chat templates cannot store underscore-prefixed attributes on a namespace, but got {name!r}. "
+            "Please rename the attribute."
+        )
+
+
+class TemplateDict:
+    """All that templates see of `dict` (transformers since 5.23)."""
+
+    def __call__(self, *args: object, **kwargs: object) -> dict[object, object]:
+        return dict(*args, **kwargs)  # type: ignore[call-overload, no-any-return]
+
+    def fromkeys(self, *args: object, **kwargs: object) -> dict[object, object]:
+        """`dict.fromkeys`."""
+        return dict.fromkeys(*args, **kwargs)  # type: ignore[call-overload, no-any-return]
+
+
+ChatNamespace.__name__ = ChatNamespace.__qualname__ = "Namespace"
+ChatNamespace.__module__ = "jinja2.utils"
+RestrictedNamespace.__name__ = RestrictedNamespace.__qualname__ = "TemplateNamespace"
+for _class in (RestrictedNamespace, TemplateDict):
+    _class.__module__ = "transformers.utils.chat_template_utils"
+_NAMESPACES = frozenset((ChatNamespace, RestrictedNamespace))
