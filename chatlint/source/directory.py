@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES, TEMPLATES
 from chatlint.source.folder import ByteStream, Folder, read_record
 from chatlint.source.found import Found, Reader, template_text, templates_in
-from chatlint.source.gguf import read_metadata
-from chatlint.source.gguf_facts import GgufReading, first_part, is_side_file, understand
 from chatlint.source.json_text import JsonText, read_json
 from chatlint.source.package import Failure, PackageFile, TemplatePlace
 from chatlint.source.special import SpecialTokens
-from chatlint.source.tokenizer_head import read_head
+
+if TYPE_CHECKING:
+    from chatlint.source.gguf_facts import GgufReading
 
 TEMPLATE_FILE = "chat_template.jinja"
 TOKENIZER_FILE = "tokenizer.json"
@@ -69,11 +70,16 @@ class Reading:
 
     def add_tokenizer(self, path: str, stream: ByteStream) -> None:
         """Note the head of a `tokenizer.json`. Raises TargetError."""
+        from chatlint.source.tokenizer_head import read_head
+
         self.head = read_head(stream, path)
         self.files.append(PackageFile(path, "", stream.size or 0))
 
     def add_gguf(self, path: str, stream: ByteStream) -> None:
         """Note a GGUF's metadata. Raises TargetError."""
+        from chatlint.source.gguf import read_metadata
+        from chatlint.source.gguf_facts import understand
+
         gguf = understand(read_metadata(stream, path), path)
         self.files.append(PackageFile(path, "", stream.size or 0))
         self.ggufs.append(gguf)
@@ -117,6 +123,10 @@ def _read_one(reading: Reading, folder: Folder, path: str) -> None:
 
 def _read_ggufs(reading: Reading, folder: Folder) -> None:
     paths = [path for path in sorted(reading.paths) if path.lower().endswith(".gguf")]
+    if not paths:
+        return
+    from chatlint.source.gguf_facts import first_part, is_side_file
+
     models = [path for path in paths if path == first_part(path) and not is_side_file(path)]
     for path in models[:GGUF_FILES]:
         try:

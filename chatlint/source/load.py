@@ -14,7 +14,6 @@ from chatlint.source.bundled import corpus_entry
 from chatlint.source.directory import JSON_FILES, TOKENIZER_FILE, Reading, read_folder
 from chatlint.source.folder import FileStream, LocalFolder, read_file, read_whole
 from chatlint.source.found import Reader, templates_in
-from chatlint.source.gguf_facts import first_part
 from chatlint.source.hub import read_hub
 from chatlint.source.json_text import JsonText, read_json, refuse_stand_ins
 from chatlint.source.package import Package, Target, TargetKind
@@ -96,6 +95,8 @@ def _json(path: Path) -> Reading:
 
 
 def _gguf(path: Path) -> Reading:
+    from chatlint.source.gguf_facts import first_part
+
     reading = Reading()
     first = Path(first_part(str(path)))
     if first != path and not first.exists():
