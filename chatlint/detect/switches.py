@@ -14,6 +14,7 @@ from chatlint.detect.kwargs import ABOUT_REASONING, NEEDLE, names_of, reasoning_
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import SHOWN, fate
+from chatlint.render.rendered import FailureKind
 from chatlint.text import Input
 
 UNSET = "unset"
@@ -85,7 +86,9 @@ def _switch(footing: Footing, contexts: Contexts, name: str) -> Switch:
 
 def _judged(footing: Footing, contexts: Contexts, name: str) -> Switch:
     tried = [_try(footing, contexts, name, value) for value in values_of(footing, name)]
-    if tried and all(_breaks(one, contexts) for one in tried) and tried[0].value != NEEDLE:
+    broken = [one for one in tried if _breaks(one, contexts)]
+    if broken and tried[0].value != NEEDLE:
+        tried = [one for one in tried if one not in broken]
         tried.append(_try(footing, contexts, name, NEEDLE))
     same = [one for one in tried if _texts(one.seen) == _texts(contexts.unset)]
     changed = [one for one in tried if one not in same]
@@ -97,9 +100,9 @@ def _judged(footing: Footing, contexts: Contexts, name: str) -> Switch:
 
 
 def _breaks(tried: _Tried, contexts: Contexts) -> bool:
-    """Whether the value breaks what worked without it: it is of the wrong kind."""
-    pairs = zip(tried.seen, contexts.unset, strict=True)
-    return all(seen.prompt is None for seen, unset in pairs if unset.prompt)
+    """Whether the value breaks what worked without it: it is of the wrong kind. (A refusal is an answer.)"""
+    failures = [seen.failure for seen, unset in zip(tried.seen, contexts.unset, strict=True) if unset.prompt]
+    return any(failure is not None and failure.kind is FailureKind.FAULT for failure in failures)
 
 
 def _beside_reasoning(footing: Footing, contexts: Contexts, inert: Switch) -> Switch:
