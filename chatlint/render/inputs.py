@@ -1,7 +1,7 @@
 """The conversation, wrapped: every string, number and member's name in it knows its JSON pointer.
 
-Everything is rebuilt from plain JSON types, as transformers does it since 5.23 (`_plain_template_data`), so that a
-template never holds an object of the caller.
+Everything is rebuilt from plain JSON types, as transformers does it since 5.23 (`_plain_template_data`), so
+that a template never holds an object of the caller.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from chatlint.render.trace_numbers import traced_float, traced_int
 from chatlint.text import pointer_token
 
 Wrapped: TypeAlias = (
-    "None | bool | int | float | str | list[Wrapped] | tuple[Wrapped, ...] | dict[str, Wrapped]"
+    "bool | int | float | str | list[Wrapped] | tuple[Wrapped, ...] | dict[str, Wrapped] | None"
 )
 Sources: TypeAlias = dict[int, Source]
 _KEPT = 8
@@ -40,7 +40,8 @@ class Root:
 
 
 class Inputs:
-    """Wraps conversations. What was wrapped last is kept: the same tools and messages come again and again."""
+    """Wraps conversations. What was wrapped last is kept: the same tools and messages come again and
+    again."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[tuple[str, int], Root] = OrderedDict()
@@ -129,7 +130,7 @@ def renamed(key: str, name: str) -> Traced:
 def _plain(value: object) -> object:
     """Something that is no JSON, as `_plain_template_data` of transformers makes it so."""
     if hasattr(value, "dtype") and callable(getattr(value, "item", None)) and not getattr(value, "ndim", 1):
-        return value.item()
+        return value.item()  # type: ignore[attr-defined]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     dump = getattr(value, "model_dump", None)

@@ -14,7 +14,7 @@ from chatlint.render.compiled import Compiled, Store, compile_template, load
 from chatlint.render.environment import TemplateTooLarge, chat_environment
 from chatlint.render.guard import BoundError
 from chatlint.render.hosts import Prepared, Refusal, finish, host_named, prepare, refuse
-from chatlint.render.inputs import Inputs, Root, changed
+from chatlint.render.inputs import Inputs, Root, Wrapped, changed
 from chatlint.render.operators import concat
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
 from chatlint.render.runs import spans_of
@@ -61,7 +61,8 @@ class LocalRenderer:
             )
 
     def render(self, request: RenderRequest) -> Rendered:
-        """The prompt of one request, or why there is none. Never raises for the template's or the input's sake."""
+        """The prompt of one request, or why there is none. Never raises for the template's or the input's
+        sake."""
         with _one_at_a_time:
             started = process_time()
             try:
@@ -114,7 +115,7 @@ class LocalRenderer:
         return text if isinstance(text, Traced) else computed(text)
 
     def _mutated(
-        self, roots: Mapping[str, Root], given: list[dict[str, object]], prepared: Prepared
+        self, roots: Mapping[str, Root], given: list[dict[str, Wrapped]], prepared: Prepared
     ) -> tuple[str, ...]:
         if given == prepared.messages and all(root.unchanged() for root in roots.values()):
             return ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from markupsafe import Markup
 
@@ -56,7 +56,7 @@ def concat(parts: Iterable[str]) -> str:
     return traced("".join(strings), runs_together(strings))
 
 
-OPERATORS: dict[str, Callable[..., object]] = {
+OPERATORS: dict[str, object] = {
     "added": added,
     "concatenated": concatenated,
     "light": guard.light,

@@ -33,8 +33,8 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RenderFailure:
-    """Why a render gave no prompt. `exception` is the class name that transformers would raise (for a host, the
-    name it raises); `line` is the one-based template line, 0 if unknown."""
+    """Why a render gave no prompt. `exception` is the class name that transformers would raise (for a host,
+    the name it raises); `line` is the one-based template line, 0 if unknown."""
 
     kind: FailureKind
     exception: str
@@ -54,9 +54,9 @@ class RenderRequest:
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """A prompt or a failure. `mutated` are pointers to inputs the template changed; `lines` the one-based
-    template lines that ran; `generation` the spans of the text inside `{% generation %}`; `seconds` CPU time;
-    `generation_reported` the spans that transformers takes them to be (it measures while the template runs, and is
-    wrong inside macros, `set` and `filter` blocks)."""
+    template lines that ran; `generation` the spans of the text inside `{% generation %}`; `seconds` CPU
+    time; `generation_reported` the spans that transformers takes them to be (it measures while the template
+    runs, and is wrong inside macros, `set` and `filter` blocks)."""
 
     prompt: Prompt | None
     failure: RenderFailure | None
@@ -82,15 +82,16 @@ class RenderSettings:
 
 
 class Renderer(Protocol):
-    """A template compiled once for one host; `close` ends its worker, if any. Not for several threads at once."""
+    """A template compiled once for one host; `close` ends its worker, if any. Not for several threads at
+    once."""
 
     def render(self, request: RenderRequest) -> Rendered: ...
 
     def render_all(self, requests: Sequence[RenderRequest]) -> tuple[Rendered, ...]: ...
 
     def coverable_lines(self) -> frozenset[int]:
-        """The one-based template lines that can run; empty where the template does not compile. A line that is
-        in no `Rendered.lines` was not reached."""
+        """The one-based template lines that can run; empty where the template does not compile. A line that
+        is in no `Rendered.lines` was not reached."""
         ...
 
     def close(self) -> None: ...

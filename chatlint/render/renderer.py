@@ -19,8 +19,8 @@ def open_renderer(
 ) -> Renderer:
     """A renderer of `template`: in this process, or in a worker process if `settings.untrusted`.
 
-    `store` keeps compiled code between runs. A template that does not compile has a renderer too: every render of it
-    gives the same failure. Close it when done. Raises UsageError for a host that there is not.
+    `store` keeps compiled code between runs. A template that does not compile has a renderer too: every
+    render of it gives the same failure. Close it when done. Raises UsageError for a host that there is not.
     """
     from chatlint.render.local import LocalRenderer
 

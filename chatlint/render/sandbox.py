@@ -1,14 +1,15 @@
-"""The environment that templates run in: Jinja's immutable sandbox, set as transformers sets it, traced and bounded.
+"""The environment that templates run in: Jinja's immutable sandbox, set as transformers sets it, traced and
+bounded.
 
-Attribute access and calls take shortcuts for what templates do most (members of objects, methods of strings); the
-shortcuts give what Jinja's own lookups give.
+Attribute access and calls take shortcuts for what templates do most (members of objects, methods of
+strings); the shortcuts give what Jinja's own lookups give.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from types import BuiltinMethodType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import NoReturn, TypeVar
 
 from jinja2.exceptions import SecurityError, TemplateError
@@ -24,11 +25,11 @@ from chatlint.render.hosts import Host
 from chatlint.render.operators import concat
 from chatlint.render.trace import Traced, computed, plain
 from chatlint.render.trace_filters import FILTERS
-from chatlint.render.trace_format import bound_format
+from chatlint.render.trace_format import Format, bound_format
 from chatlint.render.trace_json import tojson as written
 from chatlint.render.trace_markup import safe
 
-Function = TypeVar("Function", bound=Callable[..., object])
+Function = TypeVar("Function")
 
 _OBJECT_NAMES = frozenset(dir(dict))
 _OBJECT_METHODS = frozenset(("items", "keys", "values", "get", "copy"))
@@ -47,7 +48,7 @@ class ChatEnvironment(ChatGrammar):
     """One host's environment. `now` is what `strftime_now` reads."""
 
     code_generator_class = ChatCodeGenerator
-    concat = staticmethod(concat)  # type: ignore[assignment]
+    concat = staticmethod(concat)
 
     def __init__(self, host: Host) -> None:
         super().__init__()
@@ -63,8 +64,7 @@ class ChatEnvironment(ChatGrammar):
 
     def _clock(self, host: Host) -> Callable[[str], str]:
         def strftime_now(format: str) -> str:  # noqa: A002
-            guard.widths(format)
-            return computed(self.now.strftime(plain(format) if isinstance(format, str) else format))
+            return computed(self.now.strftime(str.__str__(format) if type(format) is Traced else format))
 
         return _named(strftime_now, host)
 
@@ -102,14 +102,14 @@ class ChatEnvironment(ChatGrammar):
         """`obj[argument]`."""
         if type(obj) is dict or type(obj) is list:
             try:
-                return obj[argument]  # type: ignore[index, call-overload]
+                return obj[argument]  # type: ignore[call-overload]
             except (TypeError, LookupError):
                 pass
         elif isinstance(argument, str) and argument in _HIDDEN and hasattr(obj, argument):
             return Undefined(None, obj, argument)
         return super().getitem(obj, argument)
 
-    def wrap_str_format(self, value: object) -> Callable[..., str] | None:
+    def wrap_str_format(self, value: object) -> Format | None:
         """Jinja's hook for `format` and `format_map` of strings."""
         if type(value) is not BuiltinMethodType and type(value) is not MethodType:
             return None
@@ -143,16 +143,22 @@ def _may_grow(method: BuiltinMethodType, arguments: tuple[object, ...]) -> None:
     if name in _INT_METHODS_THAT_GROW:
         for argument in arguments:
             guard.width(argument)
-    elif name in _BYTES_METHODS_THAT_GROW and isinstance(owner, (bytes, bytearray)):
-        longest = max((len(part) for part in arguments if isinstance(part, (bytes, list, tuple))), default=1)
-        guard.sized(len(owner) * longest)
+    elif name in _BYTES_METHODS_THAT_GROW and isinstance(owner, bytes):
+        guard.sized((len(owner) + 1) * sum(map(_bytes_in, arguments)))
     elif isinstance(owner, (list, tuple)):
         guard.items(len(owner))
 
 
+def _bytes_in(argument: object) -> int:
+    if isinstance(argument, (list, tuple)):
+        return sum(map(_bytes_in, argument)) + len(argument)
+    return len(argument) if isinstance(argument, bytes) else 0
+
+
 def _named(function: Function, host: Host) -> Function:
     """The function, under the name that exceptions about its arguments have in the host."""
-    function.__qualname__ = f"{host.compiling_function}.<locals>.{function.__name__}"
+    if isinstance(function, FunctionType):
+        function.__qualname__ = f"{host.compiling_function}.<locals>.{function.__name__}"
     return function
 
 
@@ -163,7 +169,7 @@ def _raising(host: Host) -> Callable[[str], NoReturn]:
     return _named(raise_exception, host)
 
 
-def _json_filter(host: Host) -> Callable[..., str]:
+def _json_filter(host: Host) -> object:
     def tojson(
         x: object,
         ensure_ascii: bool = False,
@@ -196,10 +202,10 @@ class RestrictedNamespace(ChatNamespace):
 
     def __init__(*args: object, **kwargs: object) -> None:
         # As Jinja's own: `namespace(self=…)` must work.
-        self, values = args[0], dict(*args[1:], **kwargs)  # type: ignore[call-overload, var-annotated]
+        self, values = args[0], dict(*args[1:], **kwargs)
         for name in values:
             _check_name(name)
-        Namespace.__init__(self, values)  # type: ignore[arg-type]
+        Namespace.__init__(self, values)
 
     def __setitem__(self, name: str, value: object) -> None:
         _check_name(name)
@@ -217,8 +223,8 @@ def _check_name(name: object) -> None:
 class TemplateDict:
     """All that templates see of `dict` (transformers since 5.23)."""
 
-    def __call__(self, *args: object, **kwargs: object) -> dict[object, object]:
-        return dict(*args, **kwargs)  # type: ignore[call-overload, no-any-return]
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return dict(*args, **kwargs)
 
     def fromkeys(self, *args: object, **kwargs: object) -> dict[object, object]:
         """`dict.fromkeys`."""

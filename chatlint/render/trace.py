@@ -2,29 +2,30 @@
 
 Theory of operation. A render runs with the template's own Jinja code, but every text in it is a `Traced`: a
 `str` that carries runs (`chatlint.render.runs`). Inputs are wrapped once per conversation, with one source
-for each value and each member's name; literals of the template are wrapped when the template is loaded; special
-tokens when it is opened. Whatever makes a string out of strings then makes a `Traced` out of theirs: methods and
-operators here, `printf` and `str.format` in `trace_format`, filters in `trace_filters`, JSON in `trace_json`,
-printed containers in `trace_containers`, HTML-safe strings in `trace_markup`, numbers in `trace_numbers`. The code
-generator (`codegen`) calls the functions below where Jinja's own code would use `"".join`, `str()` or
-an operator that loses a subclass.
+for each value and each member's name; literals of the template are wrapped when the template is loaded;
+special tokens when it is opened. Whatever makes a string out of strings then makes a `Traced` out of
+theirs: methods and operators here, `printf` and `str.format` in `trace_format`, filters in `trace_filters`,
+JSON in `trace_json`, printed containers in `trace_containers`, HTML-safe strings in `trace_markup`, numbers
+in `trace_numbers`. The code generator (`codegen`) calls the functions below where Jinja's own code would
+use `"".join`, `str()` or an operator that loses a subclass.
 
 Three rules keep the text exactly what it would be without this:
 
 1. The text is computed first, by the operation that Python or Jinja has; runs second. Where a text put
    together from the runs' parts would differ, the text stands and is attributed as a whole (`smeared`).
-2. `Traced` inherits equality, hash, `in`, searches, tests and `repr`. It calls itself `str`, so that messages of
-   exceptions are word for word the same.
-3. A plain `str` that turns up is one that an unknown operation made: it is `Computed`, never template text.
+2. `Traced` inherits equality, hash, `in`, searches, tests and `repr`. It calls itself `str`, so that
+messages of exceptions are word for word the same. 3. A plain `str` that turns up is one that an unknown
+operation made: it is `Computed`, never template text.
 
-A text that an expression makes of something that is no text (a counter, `None`, a date) is `Computed` on the line
-that `here` stands at. The generated code moves `here` with every statement.
+A text that an expression makes of something that is no text (a counter, `None`, a date) is `Computed` on
+the line that `here` stands at. The generated code moves `here` with every statement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import SupportsIndex
+from contextlib import suppress
+from typing import SupportsIndex, TypeAlias
 
 from jinja2.runtime import Undefined
 from markupsafe import Markup
@@ -37,6 +38,7 @@ here: list[int] = [0]
 _lines: list[Source] = [computed_source(0)]
 _MANY = 64
 _new = str.__new__
+Bound: TypeAlias = SupportsIndex | None
 
 
 def stand(lines: Sequence[Source]) -> None:
@@ -111,7 +113,7 @@ class Traced(str):
     def __str__(self) -> str:
         return self
 
-    def __add__(self, other: str) -> str:  # type: ignore[override]
+    def __add__(self, other: str) -> str:
         if isinstance(other, (Markup, Undefined)):
             return NotImplemented
         if not isinstance(other, str):
@@ -148,7 +150,7 @@ class Traced(str):
 
         return printed(computed(form), self)
 
-    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[str]:
         at = 0
         for length, source, offset in self._runs:
             for character in str.__getitem__(self, slice(at, at + length)):
@@ -157,7 +159,7 @@ class Traced(str):
                     offset += 1
             at += length
 
-    def __getitem__(self, key: SupportsIndex | slice) -> str:
+    def __getitem__(self, key: SupportsIndex | slice[Bound, Bound, Bound]) -> str:
         text = str.__getitem__(self, key)
         if not text:
             return traced(text, ())
@@ -192,15 +194,15 @@ class Traced(str):
     def removesuffix(self, suffix: str, /) -> str:
         return self._kept(str.removesuffix(self, suffix), 0)
 
-    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:  # type: ignore[override]
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
         guard.items(str.count(self, sep) if isinstance(sep, str) and sep else len(self) // 4)
         return self._pieces(str.split(self, sep, maxsplit), sep)
 
-    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:  # type: ignore[override]
+    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
         guard.items(str.count(self, sep) if isinstance(sep, str) and sep else len(self) // 4)
         return self._pieces(str.rsplit(self, sep, maxsplit), sep)
 
-    def splitlines(self, keepends: bool = False) -> list[str]:  # type: ignore[override]
+    def splitlines(self, keepends: bool = False) -> list[str]:
         guard.items(len(self) // 8)
         whole = str.splitlines(self, True)
         found: list[str] = []
@@ -210,11 +212,11 @@ class Traced(str):
             at += len(full)
         return found
 
-    def partition(self, sep: str, /) -> tuple[str, str, str]:  # type: ignore[override]
+    def partition(self, sep: str, /) -> tuple[str, str, str]:
         first, middle, _ = str.partition(self, sep)
         return self._three(len(first), len(first) + len(middle))
 
-    def rpartition(self, sep: str, /) -> tuple[str, str, str]:  # type: ignore[override]
+    def rpartition(self, sep: str, /) -> tuple[str, str, str]:
         first, middle, _ = str.rpartition(self, sep)
         return self._three(len(first), len(first) + len(middle))
 
@@ -240,15 +242,15 @@ class Traced(str):
 
     # -- put together
 
-    def join(self, strings: Iterable[str], /) -> str:  # type: ignore[override]
+    def join(self, strings: Iterable[str], /) -> str:
         try:
             iterator = iter(strings)
         except TypeError:
             raise TypeError("can only join an iterable") from None
         return joined(self, list(iterator))
 
-    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:  # type: ignore[override]
-        guard.sized(len(self) + replacements(self, old) * (len(new) if isinstance(new, str) else 0))
+    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:
+        guard.sized(len(self) + replacements(self, old) * length(new))
         text = str.replace(self, old, new, count)
         if text == self:
             return self
@@ -266,16 +268,16 @@ class Traced(str):
             count -= 1
         return [*parts, self[at:]]
 
-    def ljust(self, width: SupportsIndex, fillchar: str = " ", /) -> str:  # type: ignore[override]
+    def ljust(self, width: SupportsIndex, fillchar: str = " ", /) -> str:
         guard.width(width)
         return self._padded(str.ljust(self, width, fillchar), 0, fillchar)
 
-    def rjust(self, width: SupportsIndex, fillchar: str = " ", /) -> str:  # type: ignore[override]
+    def rjust(self, width: SupportsIndex, fillchar: str = " ", /) -> str:
         guard.width(width)
         text = str.rjust(self, width, fillchar)
         return self._padded(text, len(text) - len(self), fillchar)
 
-    def center(self, width: SupportsIndex, fillchar: str = " ", /) -> str:  # type: ignore[override]
+    def center(self, width: SupportsIndex, fillchar: str = " ", /) -> str:
         guard.width(width)
         text = str.center(self, width, fillchar)
         missing = len(text) - len(self)
@@ -287,14 +289,14 @@ class Traced(str):
             return self
         return together(text, [repeated(fill, left), self, repeated(fill, len(text) - len(self) - left)])
 
-    def zfill(self, width: SupportsIndex, /) -> str:  # type: ignore[override]
+    def zfill(self, width: SupportsIndex, /) -> str:
         guard.width(width)
         text = str.zfill(self, width)
         sign = 1 if str.startswith(self, ("+", "-")) else 0
         zeros = computed("0" * (len(text) - len(self)))
         return self if text == self else together(text, [self[:sign], zeros, self[sign:]])
 
-    def expandtabs(self, tabsize: SupportsIndex = 8) -> str:  # type: ignore[override]
+    def expandtabs(self, tabsize: SupportsIndex = 8) -> str:
         guard.width(tabsize)
         guard.sized(len(self) + str.count(self, "\t") * max(tabsize.__index__(), 0))
         guard.items(len(self) // 4)
@@ -303,25 +305,25 @@ class Traced(str):
 
     # -- changed
 
-    def lower(self) -> str:  # type: ignore[override]
+    def lower(self) -> str:
         return recased(self, str.lower(self))
 
-    def upper(self) -> str:  # type: ignore[override]
+    def upper(self) -> str:
         return recased(self, str.upper(self))
 
-    def title(self) -> str:  # type: ignore[override]
+    def title(self) -> str:
         return recased(self, str.title(self))
 
-    def capitalize(self) -> str:  # type: ignore[override]
+    def capitalize(self) -> str:
         return recased(self, str.capitalize(self))
 
-    def swapcase(self) -> str:  # type: ignore[override]
+    def swapcase(self) -> str:
         return recased(self, str.swapcase(self))
 
-    def casefold(self) -> str:  # type: ignore[override]
+    def casefold(self) -> str:
         return recased(self, str.casefold(self))
 
-    def translate(self, table: object, /) -> str:  # type: ignore[override]
+    def translate(self, table: object, /) -> str:
         return recased(self, str.translate(self, table))  # type: ignore[arg-type]
 
 
@@ -346,10 +348,8 @@ def joined(separator: str, strings: list[str]) -> str:
     if count == 1 and isinstance(strings[0], Traced):
         return strings[0]
     guard.items(count)
-    try:
+    with suppress(TypeError):  # one is no string: the next line says which
         guard.sized(sum(map(len, strings)) + len(separator) * count)
-    except TypeError:
-        pass  # one is no string: the next line says which
     text = str.join(separator, strings)
     if not separator:
         return traced(text, runs_together(strings))
@@ -366,6 +366,11 @@ def repeated(text: str, times: int) -> str:
 def replacements(text: str, old: object) -> int:
     """How often `old` is found in `text`; 0 where it is no string."""
     return str.count(text, old) if isinstance(old, str) else 0
+
+
+def length(text: object) -> int:
+    """Of a string; 0 for anything else, which the operation itself refuses."""
+    return len(text) if isinstance(text, str) else 0
 
 
 def recased(before: Traced, text: str) -> Traced:

@@ -1,8 +1,8 @@
 """Printed values: what `str()` and `repr()` make of them, with runs.
 
 The punctuation of a printed list or object of the conversation (brackets, commas, the quotes of the strings
-in it) belongs to that list or object, as characters derived from it; so does `True` or `None` to its own value.
-In what the template put together itself, punctuation is `Computed`.
+in it) belongs to that list or object, as characters derived from it; so does `True` or `None` to its own
+value. In what the template put together itself, punctuation is `Computed`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,11 @@ Parts: TypeAlias = list[tuple[str, Run | None]]
 containers: Sources = {}
 """The sources of this render's conversation; `hosts` fills it, and keeps the containers alive."""
 
-_VIEWS = {type({}.items()): "dict_items", type({}.keys()): "dict_keys", type({}.values()): "dict_values"}
+_VIEWS: dict[type, str] = {
+    type({}.items()): "dict_items",
+    type({}.keys()): "dict_keys",
+    type({}.values()): "dict_values",
+}
 
 
 def shown(value: object) -> str:
@@ -116,11 +120,12 @@ def _elements(value: Sequence[object], source: Source) -> Iterator[str]:
 
 
 def value_source(key: object, item: object, source: Source) -> Source:
-    """For `true`, `false` and `null`: the member's own source; for all else the object's (its punctuation)."""
+    """For `true`, `false` and `null`: the member's own source; for all else the object's (its
+    punctuation)."""
     if item is None or item is True or item is False:
         runs = runs_of(key) if isinstance(key, str) else ()
         if runs and runs[0][1].key:
-            return runs[0][1].value()  # type: ignore[no-any-return]
+            return runs[0][1].value()
     return source
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from markupsafe import Markup
 
@@ -58,7 +58,7 @@ def _printed(form: Traced, values: object) -> Iterator[str]:
     for match in _CONVERSION.finditer(plain(form)):
         yield form[at : match.start()]
         at = match.end()
-        name, flags, width, precision, letter = match.groups()
+        name, _flags, width, precision, letter = match.groups()
         if letter == "%":
             yield form[match.start() : match.start() + 1]
             continue
@@ -115,7 +115,7 @@ def _bounded(formatter: SandboxedFormatter) -> SandboxedFormatter:
         guard.sized(len(field))
         return field
 
-    formatter.format_field = format_field  # type: ignore[method-assign]
+    formatter.format_field = format_field  # type: ignore[method-assign, assignment]
     return formatter
 
 
@@ -142,10 +142,15 @@ def _field(value: object, specification: str, conversion: str | None, formatter:
     return fitted(plain(formatter.format_field(given, specification)), inner)
 
 
-def bound_format(
-    value: object, wrap: Callable[[Markup | str], SandboxedFormatter]
-) -> Callable[..., str] | None:
-    """For a string's `format` or `format_map`, the function that does it in the sandbox; None for all else."""
+class Format(Protocol):
+    """A string's `format` or `format_map`."""
+
+    def __call__(self, *arguments: object, **names: object) -> str: ...
+
+
+def bound_format(value: object, wrap: Callable[[Markup | str], SandboxedFormatter]) -> Format | None:
+    """For a string's `format` or `format_map`, the function that does it in the sandbox; None for all
+    else."""
     name = getattr(value, "__name__", "")
     text = getattr(value, "__self__", None)
     if name not in ("format", "format_map") or not isinstance(text, str):
@@ -166,6 +171,6 @@ def bound_format(
 def _formatted(text: str, formatter: SandboxedFormatter, arguments: Sequence[object], names: object) -> str:
     if isinstance(text, Markup):
         guard.widths(text)
-        whole = _bounded(formatter).vformat(text, arguments, names)  # type: ignore[arg-type]
+        whole = _bounded(formatter).vformat(text, arguments, names)  # type: ignore[call-overload]
         return type(text)(traced(whole, runs_of(smeared(whole, text))))
     return formatted(text, formatter, arguments, names)  # type: ignore[arg-type]

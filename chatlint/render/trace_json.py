@@ -1,7 +1,7 @@
 """`tojson` as transformers has it (`json.dumps` with `ensure_ascii=False`), with runs.
 
-Keys, strings and numbers keep their offsets inside; escapes are derived from the character they stand for; `true`,
-`false` and `null` are their own value's. Punctuation belongs to the object or list it is of (see
+Keys, strings and numbers keep their offsets inside; escapes are derived from the character they stand for;
+`true`, `false` and `null` are their own value's. Punctuation belongs to the object or list it is of (see
 `trace_containers`); around a string that is written alone it belongs to that string.
 """
 
@@ -85,7 +85,7 @@ class _Style:
     def scalar(self, value: object, source: Source) -> Traced:
         text = json.dumps(value)
         if type(value) is TracedInt or type(value) is TracedFloat:
-            return written(text, value._source)  # type: ignore[attr-defined]
+            return written(text, value._source)
         return written(text, source) if source.is_input else mark(text, source)
 
     def string(self, text: str, source: Source) -> Iterator[str]:
@@ -105,7 +105,7 @@ class _Style:
             yield mark("{}", source)
             return
         before = "{" + self.line(depth + 1)
-        for key, item in sorted(value.items()) if self.sort else value.items():  # type: ignore[type-var]
+        for key, item in sorted(value.items()) if self.sort else value.items():
             yield mark(before, source)
             yield from self.string(key if isinstance(key, str) else json.dumps(key), source)
             yield mark(self.colon, source)

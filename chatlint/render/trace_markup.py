@@ -1,7 +1,8 @@
 """HTML-safe strings (`|safe`, `|escape`), with runs.
 
-`Markup` escapes what is added to it: `'…'|safe + tool.description` prints `&lt;`, a fault of real templates, so it
-is followed character by character. Whatever is rarer keeps its text and is attributed as a whole.
+`Markup` escapes what is added to it: `'…'|safe + tool.description` prints `&lt;`, a fault of real
+templates, so it is followed character by character. Whatever is rarer keeps its text and is attributed as a
+whole.
 """
 
 from __future__ import annotations
@@ -14,7 +15,17 @@ from markupsafe import Markup, escape
 
 from chatlint.render import guard
 from chatlint.render.runs import Runs
-from chatlint.render.trace import Traced, appended, joined, plain, runs_of, runs_together, smeared, traced
+from chatlint.render.trace import (
+    Bound,
+    Traced,
+    appended,
+    joined,
+    plain,
+    runs_of,
+    runs_together,
+    smeared,
+    traced,
+)
 from chatlint.render.trace_containers import escaped, shown
 
 _ESCAPED = re.compile("[&<>'\"]")
@@ -44,9 +55,9 @@ class TracedMarkup(Markup):
 
     def __mul__(self, times: SupportsIndex) -> str:  # type: ignore[override]
         found = str(self).__mul__(times)
-        return safe(found) if isinstance(found, str) else found
+        return found if found is NotImplemented else safe(found)
 
-    __rmul__ = __mul__
+    __rmul__ = __mul__  # type: ignore[assignment]
 
     def __mod__(self, values: object) -> str:  # type: ignore[override]
         guard.widths(self)
@@ -55,7 +66,7 @@ class TracedMarkup(Markup):
         given = values if isinstance(values, tuple) else (values,)
         return safe(smeared(plain(text), str(self), *(value for value in given if isinstance(value, str))))
 
-    def __getitem__(self, key: SupportsIndex | slice) -> str:  # type: ignore[override]
+    def __getitem__(self, key: SupportsIndex | slice[Bound, Bound, Bound]) -> str:  # type: ignore[override]
         return safe(str(self)[key])
 
     def join(self, strings: Iterable[str], /) -> str:  # type: ignore[override]
@@ -129,7 +140,7 @@ class TracedMarkup(Markup):
     def center(self, width: SupportsIndex, fillchar: str = " ", /) -> str:  # type: ignore[override]
         return safe(str(self).center(width, str(html_safe(fillchar))))
 
-    def translate(self, table: object, /) -> str:  # type: ignore[override]
+    def translate(self, table: object, /) -> str:
         return safe(str(self).translate(table))  # type: ignore[arg-type]
 
     def striptags(self) -> str:
