@@ -7,8 +7,7 @@ from bisect import bisect_right
 
 from chatlint.source.package import TemplatePlace
 
-# Template lines as Jinja counts them (jinja2.lexer.newline_re).
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+# Template lines as Jinja counts them (jinja2.lexer.newline_re): at \r\n, \r and \n, here as JSON spells them.
 _WRITTEN_NEWLINE = re.compile(r"\\(?:u000[dD]|r)\\(?:u000[aA]|n)|\\(?:u000[aAdD]|[nr])|\\.", re.DOTALL)
 _SURROGATES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
@@ -86,8 +85,3 @@ def _string_end(text: str, start: int) -> int:
     if match is None:
         raise ValueError(f"no JSON string begins at {start}")
     return match.end() - 1
-
-
-def line_count(text: str) -> int:
-    """Lines of a template as Jinja counts them."""
-    return sum(1 for _ in _NEWLINE.finditer(text)) + 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chatlint.source.found import Reader, templates_in
 from chatlint.source.json_text import read_json
 from chatlint.source.package import TemplatePlace
-from chatlint.source.place import file_position, line_count
+from chatlint.source.place import file_position
 
 LINE_BREAK = re.compile(r"\r\n|\r|\n")
 ODD = st.text(st.sampled_from('ab"\\/\t\n\r\b\u00e9\u2028\x0b\x85\U0001f600\ud800{%nu0'), max_size=40)
@@ -68,8 +68,11 @@ def test_every_character_is_found_in_its_file(text, choices, form):
 
 @given(ODD)
 def test_lines_are_counted_as_jinja_counts_them(text):
-    tokens = list(jinja2.Environment().lexer.tokeniter(text.replace("{", "(") + "{{ x }}", None))
-    assert tokens[-1][0] == line_count(text.replace("{", "("))
+    text = text.replace("{", "(")
+    file = json.dumps({"chat_template": text})
+    place = templates_in(read_json("f", file.encode()), Reader.TOKENIZER_CONFIG, [])[0].place
+    tokens = list(jinja2.Environment().lexer.tokeniter(text + "{{ x }}", None))
+    assert tokens[-1][0] == len(place.line_starts)
 
 
 def test_the_end_of_a_line_is_where_its_break_is_written():
