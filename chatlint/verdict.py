@@ -20,7 +20,8 @@ from chatlint.source.package import Failure, Package, PackageFile, TargetKind, T
 
 SCHEMA = "chatlint.report/1"
 INTERNAL = "internal"
-"""Stage of a failure that is chatlint's own."""
+OWN_STAGES = (INTERNAL, "rules")
+"""Stages of failures that are chatlint's own: a rule that breaks is not the template's fault."""
 _RANK = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 _THRESHOLD = {FailOn.INFO: 1, FailOn.WARNING: 2, FailOn.ERROR: 3, FailOn.NEVER: 4}
 
@@ -135,9 +136,8 @@ class TargetReport:
     @property
     def internal(self) -> bool:
         """Whether chatlint itself failed somewhere on this target."""
-        if self.failure and self.failure.stage == INTERNAL:
-            return True
-        return any(failure.stage == INTERNAL for template in self.templates for failure in template.failures)
+        stages = [failure.stage for template in self.templates for failure in template.failures]
+        return any(stage in OWN_STAGES for stage in (*stages, self.failure.stage if self.failure else ""))
 
     def to_dict(self) -> dict[str, JSON]:
         """As in the contract."""

@@ -54,16 +54,19 @@ def _reach(canvas: Canvas, text: str, indices: range, room: int) -> int:
     return len(indices)
 
 
+_WHOLES = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"), ("'", "'"), ('"', '"'))
+
+
 def marked_source(line: str, column: int) -> tuple[int, int]:
-    """Which characters of a template line stand at one-based `column`: a whole `{{ … }}` or `{% … %}` that
-    begins there, else a word, else one character. Leading blanks are passed over."""
+    """Which characters of a template line stand at one-based `column`: a whole `{{ … }}`, `{% … %}` or string
+    that begins there, else a word, else one character. Leading blanks are passed over."""
     start = min(max(column - 1, 0), len(line))
     start += len(line) - start - len(line[start:].lstrip()) if line[start:].strip() else 0
     rest = line[start:]
-    for opener, closer in (("{{", "}}"), ("{%", "%}"), ("{#", "#}")):
+    for opener, closer in _WHOLES:
         if rest.startswith(opener):
-            close = rest.find(closer)
-            return start, start + (close + 2 if close >= 0 else len(rest))
+            close = rest.find(closer, len(opener))
+            return start, start + (close + len(closer) if close >= 0 else len(rest))
     length = 0
     while length < len(rest) and (rest[length].isalnum() or rest[length] in "_."):
         length += 1

@@ -52,7 +52,8 @@ def finding_lines(canvas: Canvas, finding: Finding, template: Template | None) -
     yield from _location(canvas, place)
     yield from _source(canvas, place, finding.severity)
     for evidence in finding.evidence:
-        yield from _evidence(canvas, place.gutter, evidence, finding.severity)
+        if evidence.text or evidence.note not in finding.message:
+            yield from _evidence(canvas, place.gutter, evidence, finding.severity)
     yield from _note(canvas, place.gutter, "in serving", finding.consequence)
     yield from _note(canvas, place.gutter, "fix", finding.fix)
     yield from _note(canvas, place.gutter, "case" if len(finding.cases) == 1 else "cases", _about(finding))
@@ -99,8 +100,11 @@ def _source(canvas: Canvas, place: Place, severity: Severity) -> Iterator[str]:
     if not place.source.strip():
         return
     bar = " " * place.gutter + " │"
+    room = canvas.width - place.gutter - 3
     start, end = marked_source(place.source, place.column or 1)
-    shown = excerpt(canvas, place.source, start, end, canvas.width - place.gutter - 3)
+    # Where there is not room for all, indentation goes first.
+    indent = len(place.source) - len(place.source.lstrip()) if canvas.cells(place.source) > room else 0
+    shown = excerpt(canvas, place.source[indent:], start - indent, end - indent, room)
     yield canvas.draw([(bar, "rule")])
     yield canvas.draw([(f"{place.line} │", "rule"), (" " + shown.text, "")])
     if place.column:

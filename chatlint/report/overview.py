@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chatlint.detect.capability import Capabilities, Capability, Support
+from chatlint.detect.capability import Capabilities, Capability, Support, Switch
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
@@ -65,7 +65,7 @@ MARKS = {
     Support.RAISES: ("!", "bad"),
     Support.UNKNOWN: ("?", "faint"),
 }
-_LABEL = 15
+_LABEL = 11
 _NARROW = 56
 
 
@@ -108,12 +108,18 @@ def _spoken(name: str) -> str:
 
 
 def _notes(canvas: Canvas, group: Sequence[Capability]) -> Iterator[str]:
+    """What "partial" and "raises" mean here, once for those of which the same is to be said. What the
+    template refuses has a row of its own."""
+    alike: dict[tuple[Support, str], list[str]] = {}
     for capability in group:
-        if capability.note and capability.support in (Support.PARTIAL, Support.RAISES):
-            mark, style = MARKS[capability.support]
-            indent = " " * (_indent(canvas) + 2)
-            first: Line = [(indent, ""), (f"{mark} {_spoken(capability.name)}: ", style)]
-            yield from canvas.wrap(words(capability.note, "faint"), indent=indent + "  ", first=first)
+        refused = capability.note.startswith("declined: ")
+        if capability.note and capability.support in (Support.PARTIAL, Support.RAISES) and not refused:
+            alike.setdefault((capability.support, capability.note), []).append(_spoken(capability.name))
+    indent = " " * (_indent(canvas) + 2)
+    for (support, note), names in alike.items():
+        mark, style = MARKS[support]
+        said = [*words(f"{mark} {', '.join(names)}:", style), *words(note, "faint")]
+        yield from canvas.wrap(said, indent=indent + "  ", first=[(indent, "")])
 
 
 def _generation_prompt(canvas: Canvas, found: Capabilities) -> Iterator[str]:
@@ -123,9 +129,15 @@ def _generation_prompt(canvas: Canvas, found: Capabilities) -> Iterator[str]:
         if text != asked.text:
             yield from _text_row(canvas, "", text, setting)
     inert = [switch for switch in found.switches if f"{switch.name}=" not in " ".join(asked.by_switch)]
-    switches = [(f"{switch.name} ({', '.join(switch.values)})", "") for switch in inert]
-    if switches:
-        yield from _row(canvas, "switches", switches)
+    for index, switch in enumerate(inert):
+        yield from _row(canvas, "" if index else "switches", [(switch.name, ""), *_tried(switch)])
+
+
+def _tried(switch: Switch) -> list[Piece]:
+    if not switch.values:
+        return words("not tried", "faint")
+    effect = f"changes {switch.effect}" if switch.effect else "changes nothing"
+    return [*words(f"({', '.join(switch.values)})", "faint"), *words(effect)]
 
 
 def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
@@ -154,7 +166,7 @@ def _missing(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
         reasons.setdefault(reason, []).append(rule)
     for index, (reason, rules) in enumerate(reasons.items()):
         said = [*words(", ".join(rules)), *words(f"({reason})", "faint")]
-        yield from _row(canvas, "" if index else "not evaluated", said)
+        yield from _row(canvas, "" if index else "unevaluated", said)
     for failure in report.failures:
         yield from _row(canvas, "failed", words(f"{failure.stage} {failure.subject}: {failure.message}"))
 
@@ -172,10 +184,10 @@ def _text_row(canvas: Canvas, label: str, text: str, setting: str) -> Iterator[s
 def _row(canvas: Canvas, label: str, pieces: Sequence[Piece]) -> Iterator[str]:
     indent = " " * _indent(canvas)
     if canvas.width >= _NARROW:
-        return canvas.wrap(pieces, indent=indent, first=[("  " + label.ljust(_LABEL - 2) + " ", "strong")])
+        return canvas.wrap(pieces, indent=indent, first=[(f"  {label.ljust(_LABEL)} ", "strong")])
     first: Line = [(f"{label}: ", "strong")] if label else [(indent, "")]
     return canvas.wrap(pieces, indent=indent, first=first)
 
 
 def _indent(canvas: Canvas) -> int:
-    return _LABEL + 1 if canvas.width >= _NARROW else 2
+    return _LABEL + 3 if canvas.width >= _NARROW else 2

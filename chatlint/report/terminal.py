@@ -26,7 +26,7 @@ def _target(canvas: Canvas, target: TargetReport) -> Iterator[str]:
         yield ""
     for index, template in enumerate(target.templates):
         yield _title(canvas, _name(target, template))
-        yield from _facts(canvas, template)
+        yield from _facts(canvas, target, template)
         yield from overview_lines(canvas, template)
         yield ""
         yield from _findings(canvas, target, template, with_package=index == 0)
@@ -43,11 +43,12 @@ def _name(target: TargetReport, template: TemplateReport) -> str:
     return target.target if len(target.templates) == 1 else f"{target.target} › {template.template.name}"
 
 
-def _facts(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+def _facts(canvas: Canvas, target: TargetReport, report: TemplateReport) -> Iterator[str]:
     """What was judged: the file, who rendered, with which tokens."""
     template = report.template
     tokens = "assumed special tokens" if template.special_tokens_assumed else "its own special tokens"
-    about = f"{template.place.file}, {template.sha256[:12]}, on {report.host} with {tokens}"
+    file = "" if target.target.endswith(template.place.file) else f"{template.place.file}, "
+    about = f"{file}sha256 {template.sha256[:12]}, {report.host}, {tokens}"
     return canvas.wrap(words(about, "faint"), indent="  ", first=[("  ", "")])
 
 
@@ -88,7 +89,7 @@ def _summary(canvas: Canvas, report: Report) -> Iterator[str]:
     if any(report.counts.values()):
         yield from canvas.wrap(
             words(
-                "chatlint rule NAME explains a rule, chatlint render TARGET --probe CASE shows a case",
+                "chatlint rule NAME explains a rule; chatlint render TARGET --probe CASE, a case",
                 "faint",
             )
         )

@@ -44,14 +44,16 @@ def test_tools_and_kwargs(chatlint, template, messages, tmp_path):
 
 
 def test_a_whole_conversation_in_one_file(chatlint, template, tmp_path):
-    (tmp_path / "c.json").write_text('{"messages": [], "tools": [{}, {}], "template_kwargs": {"style": "?"}}')
-    assert chatlint("render", template, "--messages", "c.json").out == "<bos_token>2?<assistant>"
+    (tmp_path / "c.json").write_text(
+        '{"messages": [{"role": "a"}], "tools": [{}], "template_kwargs": {"style": "?"}}'
+    )
+    assert chatlint("render", template, "--messages", "c.json").out == "<bos_token><a>\n1?<assistant>"
 
 
 def test_a_person_never_gets_control_characters(chatlint, template, messages):
     done = chatlint("render", template, "--messages", messages, "--color", "always")
-    assert "Grüße␛[31m⏎" in done.out
-    assert "\x1b[31m\n" not in done.out
+    assert "\x1b[32mGrüße␛[31m\x1b[0m" in done.out
+    assert "\x1b[33m⏎\x1b[0m\n" in done.out
     assert "\x1b[1;35m<bos_token>" in done.out
 
 

@@ -57,6 +57,8 @@ def test_any_excerpt_fits(text, start, end, room, unicode):
         ("{% for m in messages %}{{ m.role }}", 24, "{{ m.role }}"),
         ("{{ m.role }}", 4, "m.role"),
         ("{{ m", 1, "{{ m"),
+        ("{{- '<think>' ~ x }}", 5, "'<think>'"),
+        ("    indented", 1, "indented"),
         ("x", 9, ""),
     ],
 )
