@@ -1,0 +1,71 @@
+"""How turns and messages end.
+
+Theory of operation. What stands behind the last part of a turn, without that part's own closer, is the end of the
+turn; its first tag is the mark a model writes there. A turn that is last and one that a user follows may end
+differently; behind the history's turn the next message begins, so there only a tag that does not begin a header
+counts. A mark that stands where a further message of the same turn follows ends a message, not the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from chatlint.infer.gaps import Gap, Kind, Opening
+from chatlint.infer.markers import atoms, is_tag
+
+
+def end_marks(
+    tails: Iterable[tuple[Gap, str]], opening: Opening, known: Sequence[str] = (), between: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The marks that end turns, from what follows their last parts; those of last turns first.
+
+    `known` are closers of parts: a mark that begins like one is taken whole, else it would end the turn there.
+    `between` are marks before further messages of a turn.
+    """
+    found: dict[str, None] = {}
+    for gap, text in sorted(tails, key=lambda tail: not tail[0].last):
+        if any(text.lstrip().startswith(mark) for mark in found):
+            continue
+        mark = first_mark(text)
+        if not gap.last and mark in between:
+            continue
+        if mark and any(closer.lstrip().startswith(mark) for closer in known):
+            mark = _whole(text)
+        if mark and (gap.last or (_is_tag_run(mark) and not _begins_header(mark, opening))):
+            found.setdefault(mark)
+    return tuple(found)
+
+
+def _whole(text: str) -> str:
+    return text.strip() if all(is_tag(atom) or not atom.isspace() for atom in atoms(text.strip())) else ""
+
+
+def _is_tag_run(mark: str) -> bool:
+    return is_tag(atoms(mark)[0])
+
+
+def first_mark(text: str) -> str:
+    """The first tag of a text that begins with one (after whitespace); else its first line, if it has one."""
+    stripped = text.lstrip()
+    pieces = atoms(stripped)
+    if not pieces:
+        return ""
+    if is_tag(pieces[0]):
+        return pieces[0]
+    tagged = next((index for index, atom in enumerate(pieces) if is_tag(atom)), None)
+    return "".join(pieces[:tagged]).strip() if tagged else stripped.split("\n", 1)[0].strip()
+
+
+def _begins_header(mark: str, opening: Opening) -> bool:
+    return opening.header.strip().startswith(mark)
+
+
+def message_ends(gaps: Sequence[Gap], opening: Opening) -> tuple[str, ...]:
+    """Marks before a header inside a turn: they end a message while the turn goes on."""
+    found: dict[str, None] = {}
+    for gap in gaps:
+        if gap.before is Kind.START or gap.after is Kind.END or not opening.header.strip():
+            continue
+        if opening.header in gap.text:
+            found.setdefault(first_mark(gap.text[: gap.text.index(opening.header)]))
+    return tuple(mark for mark in found if mark)
