@@ -199,7 +199,8 @@ def _copy_fate(prompt: Prompt, copy: Copy, value: str) -> Fate:
         if copy.length == copy.end - copy.start == len(text) and text == value.strip():
             return Fate.TRIMMED
         return Fate.TRUNCATED if copy.length < len(value.strip()) else Fate.ALTERED
-    if text in (json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1]):
+    written = (json.dumps(value, ensure_ascii=False), json.dumps(value))
+    if text in written or f'"{text}"' in written:  # `tojson` of a text: its quotes are the text's, too
         return Fate.ESCAPED
     return Fate.ALTERED
 

@@ -62,20 +62,16 @@ def test_codes_follow_the_stages() -> None:
     assert [rule.name for rule in all_rules() if STAGES[rule.code[2]] != rule.category] == []
 
 
-def test_the_catalogue_is_quick_and_imports_no_renderer() -> None:
+def test_the_catalogue_imports_little() -> None:
+    """`chatlint rules` only reads docstrings: what renders, detects and loads stays out."""
     code = (
-        "import sys, time; import chatlint.rules.rule; started = time.process_time()\n"
-        "from chatlint.rules.catalogue import all_rules; all_rules()\n"
-        "print(time.process_time() - started, 'jinja2' in sys.modules)"
+        "import sys; from chatlint.rules.catalogue import all_rules; all_rules()\n"
+        "print(*sorted(name for name in sys.modules if name.partition('.')[0] in ('chatlint', 'jinja2')))"
     )
-    best, with_jinja = min(
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.split()
-        for _ in range(3)
-    )
-    assert float(best) < 0.1  # a bound with room: about 0.02 on an idle machine
-    assert with_jinja == "False"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    rooms = {name.split(".")[1] for name in loaded.stdout.split() if name.startswith("chatlint.")}
+    assert "jinja2" not in loaded.stdout
+    assert rooms <= {"rules", "errors", "conversation", "text", "probe"}
 
 
 def rule_of(

@@ -12,7 +12,9 @@ That is how OpenAI's API and most clients send a plain call. The second request 
 {% if tools %}<|tools|>{{ tools | tojson }}<|end|>
 {% endif %}
 {% for m in messages %}
-<|{{ m.role }}|>{{ '' + m.content if m.content is not sequence or m.content is string }}
+<|{{ m.role }}|>
+{%- if m.content is string or not m.content %}{{ '' + m.content }}
+{%- else %}{{ m.content | map(attribute='text') | join }}{% endif %}
 {%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
 <call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
 {%- endfor %}<|end|>

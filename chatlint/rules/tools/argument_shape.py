@@ -37,7 +37,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.detect.calls import FORMS
 from chatlint.probe.reading import Notation, notation
 from chatlint.rules.calls import ARGUMENTS, call_shown, named, supported
 from chatlint.rules.cause import Cause, Sight
@@ -72,6 +71,8 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _neither(subject: Subject) -> Iterator[Cause]:
     """Both shapes break: no tool call can be sent."""
+    from chatlint.detect.calls import FORMS
+
     seen = [subject.see(probe, way) for probe, way in FORMS]
     if all(faulted(one) for one in seen):
         yield from crashes(seen, "a tool call in every shape", "No tool call can be sent.", Severity.ERROR)

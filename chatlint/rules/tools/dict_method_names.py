@@ -12,7 +12,7 @@ parameter names.
 ## Example
 ```jinja bad
 {% if tools %}<|tools|>{% for t in tools %}{{ t | tojson }}
-{% for name, p in (t.function.parameters.properties or {}).items() if p.type == 'array' %}
+{% for name, p in ((t.function.parameters or {}).properties or {}).items() if p.type == 'array' %}
 {{ name }} is a list of {{ p.items }}
 {% endfor %}{% endfor %}<|end|>
 {% endif %}
@@ -25,7 +25,7 @@ parameter names.
 ```
 ```jinja good
 {% if tools %}<|tools|>{% for t in tools %}{{ t | tojson }}
-{% for name, p in (t.function.parameters.properties or {}).items() if p.type == 'array' %}
+{% for name, p in ((t.function.parameters or {}).properties or {}).items() if p.type == 'array' %}
 {{ name }} is a list of {{ p['items'] | tojson }}
 {% endfor %}{% endfor %}<|end|>
 {% endif %}
@@ -41,6 +41,7 @@ parameter names.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
@@ -53,7 +54,7 @@ from chatlint.rules.sights import at, crashes
 from chatlint.text import pointer_token
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject

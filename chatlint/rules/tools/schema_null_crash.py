@@ -10,7 +10,7 @@ every request fail.
 ## Example
 ```jinja bad
 {% if tools %}<|tools|>{% for t in tools %}{{ t | tojson }}
-{% for name, p in (t.function.parameters.properties or {}).items() if 'default' in p %}
+{% for name, p in ((t.function.parameters or {}).properties or {}).items() if 'default' in p %}
 {{ name + ' = ' + p.default }}
 {% endfor %}{% endfor %}<|end|>
 {% endif %}
