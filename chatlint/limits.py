@@ -29,6 +29,9 @@ COMPILE_TOKENS = 60_000
 WORKER_SECONDS = 3.0
 """Wall time of one case in a worker process before it is killed."""
 
+WORKER_FAILURES = 3
+"""Worker processes that one template may bring down before it is rendered no further."""
+
 WORKER_MEMORY_BYTES = 768 * 1024 * 1024
 """Address space of a worker process, where the system can limit it."""
 

@@ -86,7 +86,7 @@ class Compiled:
     places: tuple[tuple[int, ...], ...]
     seen: list[int]
     unseen: tuple[int, ...]
-    _debug: list[tuple[int, int]]
+    debug: list[tuple[int, int]]
 
     def context(self, variables: Mapping[str, object]) -> Context:
         """A context with these variables and the environment's globals."""
@@ -102,13 +102,15 @@ class Compiled:
         found = 0
         while traceback is not None:
             if traceback.tb_frame.f_code.co_filename == FILE_NAME:
-                found = self._template_line(traceback.tb_lineno)
+                found = template_line(self.debug, traceback.tb_lineno)
             traceback = traceback.tb_next
         return found
 
-    def _template_line(self, code_line: int) -> int:
-        index = bisect_right(self._debug, (code_line, 1 << 60)) - 1
-        return self._debug[index][1] if index >= 0 else 1
+
+def template_line(debug: list[tuple[int, int]], code_line: int) -> int:
+    """The template line of a line of its code; `debug` are pairs of both, in the code's order."""
+    index = bisect_right(debug, (code_line, 1 << 60)) - 1
+    return debug[index][1] if index >= 0 else 1
 
 
 def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:

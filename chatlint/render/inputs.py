@@ -95,7 +95,7 @@ def _wrap(value: object, pointer: str, sources: Sources, depth: int) -> Wrapped:
         return traced_int(int.__int__(value), input_source(pointer))
     if isinstance(value, float):
         return traced_float(float.__float__(value), input_source(pointer))
-    return _wrap(_plain(value), pointer, sources, depth)
+    return _wrap(plain_data(value), pointer, sources, depth)
 
 
 def _wrap_container(
@@ -127,7 +127,7 @@ def renamed(key: str, name: str) -> Traced:
     return traced(name, ((len(name), runs[0][1], DERIVED),) if runs else ())
 
 
-def _plain(value: object) -> object:
+def plain_data(value: object) -> object:
     """Something that is no JSON, as `_plain_template_data` of transformers makes it so."""
     if hasattr(value, "dtype") and callable(getattr(value, "item", None)) and not getattr(value, "ndim", 1):
         return value.item()  # type: ignore[attr-defined]

@@ -135,6 +135,10 @@ class LocalRenderer:
             return frozenset()
         return frozenset(line for place in self._compiled.places[1:] for line in place)
 
+    def code_lines(self) -> list[tuple[int, int]]:
+        """Pairs of a line of the code and the template line it comes from."""
+        return [] if self._compiled is None else self._compiled.debug
+
     def close(self) -> None:
         """Nothing to end."""
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chatlint.render.rendered import Renderer, RenderSettings
+from chatlint.conversation import JSON, Conversation, Message, Tool
+from chatlint.errors import TemplateError, UsageError
+from chatlint.render.rendered import (
+    FailureKind,
+    Renderer,
+    RenderFailure,
+    RenderRequest,
+    RenderSettings,
+)
 from chatlint.source.package import Template
+from chatlint.text import Prompt
 
 if TYPE_CHECKING:
     from chatlint.render.compiled import Store
 
 _DEFAULT = RenderSettings()
+_OPEN_MOST = 8
+_open: dict[object, Renderer] = {}
 
 
 def open_renderer(
@@ -22,9 +33,87 @@ def open_renderer(
     `store` keeps compiled code between runs. A template that does not compile has a renderer too: every
     render of it gives the same failure. Close it when done. Raises UsageError for a host that there is not.
     """
+    if settings.untrusted:
+        from chatlint.render.worker import WorkerRenderer
+
+        return WorkerRenderer(template, settings, store)
     from chatlint.render.local import LocalRenderer
 
     return LocalRenderer(template, settings, store)
 
 
-__all__ = ["Sequence", "open_renderer"]
+def render_prompt(
+    template: Template,
+    messages: Sequence[Message],
+    tools: Sequence[Tool] | None = None,
+    add_generation_prompt: bool = True,
+    *,
+    settings: RenderSettings | None = None,
+    **template_kwargs: JSON,
+) -> Prompt:
+    """The prompt that a host makes of a conversation (OpenAI's chat completions, as plain JSON).
+
+    `template_kwargs` are the template's own variables (`enable_thinking=False`). Host, clock, documents and
+    `continue_final_message` come through `settings`.
+
+    Raises TemplateError, with the template's line, where the template does not compile, breaks, refuses the
+    conversation or hits a bound; UsageError for input that is no conversation or that the host refuses. The
+    behaviour is `apply_chat_template(tokenize=False)` of transformers.
+    """
+    settings = settings or _DEFAULT
+    conversation = Conversation(
+        _objects(messages, "messages"),
+        None if tools is None else _objects(tools, "tools"),
+        None if settings.documents is None else _objects(settings.documents, "documents"),
+        template_kwargs,
+    )
+    request = RenderRequest(conversation, add_generation_prompt, settings.continue_final_message)
+    rendered = _renderer(template, settings).render(request)
+    if rendered.prompt is None:
+        raise _error(rendered.failure or RenderFailure(FailureKind.FAULT, "", "no prompt"))
+    return rendered.prompt
+
+
+def choose(templates: Sequence[Template], tools: Sequence[Tool] | None) -> Template:
+    """The one of a package's templates that transformers uses: the only one if it is `default`; of several
+    `tool_use` where tools are given (an empty list is given, too), else `default`.
+
+    Raises UsageError with the names there are where that one is missing.
+    """
+    by_name = {template.name: template for template in templates}
+    if tools is not None and "tool_use" in by_name:
+        return by_name["tool_use"]
+    if "default" in by_name:
+        return by_name["default"]
+    names = ", ".join(by_name) or "none"
+    raise UsageError("there is no default chat template", hint=f"name one; there are: {names}")
+
+
+def _renderer(template: Template, settings: RenderSettings) -> Renderer:
+    """A renderer that stays open: a program renders many conversations with few templates."""
+    tokens = tuple(sorted(template.special_tokens.items()))
+    key = (template.text, tokens, settings.host, settings.now, settings.untrusted)
+    if key not in _open:
+        while len(_open) >= _OPEN_MOST:
+            _open.pop(next(iter(_open))).close()
+        _open[key] = open_renderer(template, settings)
+    return _open[key]
+
+
+def _objects(values: object, name: str) -> tuple[Mapping[str, JSON], ...]:
+    if isinstance(values, (list, tuple)) and all(isinstance(value, Mapping) for value in values):
+        return tuple(values)
+    raise UsageError(f"{name} must be a list of objects", hint="give OpenAI chat completions as plain JSON")
+
+
+def _error(failure: RenderFailure) -> TemplateError | UsageError:
+    named = f"{failure.exception}: {failure.message}" if failure.exception else failure.message
+    if failure.kind is FailureKind.HOST:
+        return UsageError(failure.message)
+    if failure.kind is FailureKind.DECLINED:
+        message = f"the template refuses this conversation: {failure.message}"
+        return TemplateError(message, hint="change the conversation", line=failure.line)
+    return TemplateError(named, line=failure.line)
+
+
+__all__ = ["choose", "open_renderer", "render_prompt"]

@@ -1,0 +1,245 @@
+"""Requests and results as JSON: what goes between a renderer and its worker process.
+
+A worker runs templates that are not trusted, so its answers are data to be checked, never pickles. Anything
+in them that is not as expected raises ValueError.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+
+from chatlint.conversation import JSON, Conversation
+from chatlint.render.inputs import plain_data
+from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
+from chatlint.source.package import Template, TemplatePlace
+from chatlint.text import Computed, Input, Literal, Origin, Prompt, Span, Special
+
+Fields = Mapping[str, JSON]
+
+
+def written(fields: Mapping[str, object]) -> bytes:
+    """One line of the wire."""
+    return json.dumps(fields, default=plain_data).encode("ascii") + b"\n"
+
+
+def read(line: bytes) -> Fields:
+    """A line that `written` made. Raises ValueError."""
+    fields = json.loads(line)
+    if not isinstance(fields, dict):
+        raise ValueError("no object")
+    return fields
+
+
+# -- opening
+
+
+def opening(template: Template, settings: RenderSettings, code: bytes | None) -> Mapping[str, object]:
+    """What opens a template in a worker."""
+    return {
+        "text": template.text,
+        "special_tokens": dict(template.special_tokens),
+        "host": settings.host,
+        "now": settings.now.isoformat(),
+        "code": None if code is None else b64encode(code).decode("ascii"),
+    }
+
+
+def opened(fields: Fields) -> tuple[Template, RenderSettings, bytes | None]:
+    """The reverse."""
+    tokens = {
+        name: token if isinstance(token, str) else tuple(map(str, _list(token)))
+        for name, token in _object(fields["special_tokens"]).items()
+    }
+    template = Template("", _text(fields["text"]), "", TemplatePlace(""), tokens)
+    settings = RenderSettings(_text(fields["host"]), datetime.fromisoformat(_text(fields["now"])))
+    code = fields["code"]
+    return template, settings, None if code is None else b64decode(_text(code))
+
+
+# -- requests
+
+
+def asked(request: RenderRequest) -> Mapping[str, object]:
+    """A request. Its roots are JSON texts, so that a worker parses the same tools only once."""
+    conversation = request.conversation
+    return {
+        "messages": _json(conversation.messages),
+        "tools": None if conversation.tools is None else _json(conversation.tools),
+        "documents": None if conversation.documents is None else _json(conversation.documents),
+        "template_kwargs": conversation.template_kwargs,
+        "add_generation_prompt": request.add_generation_prompt,
+        "continue_final_message": request.continue_final_message,
+    }
+
+
+def _json(values: Sequence[object]) -> str:
+    return json.dumps(values, default=plain_data)
+
+
+def request_of(fields: Fields) -> RenderRequest:
+    """The reverse."""
+    field = fields["continue_final_message"]
+    conversation = Conversation(
+        _root(_text(fields["messages"])) or (),
+        _root(fields["tools"]),
+        _root(fields["documents"]),
+        _object(fields["template_kwargs"]),
+    )
+    return RenderRequest(
+        conversation, bool(fields["add_generation_prompt"]), field if isinstance(field, str) else bool(field)
+    )
+
+
+_roots: OrderedDict[str, tuple[Mapping[str, JSON], ...]] = OrderedDict()
+
+
+def _root(text: JSON) -> tuple[Mapping[str, JSON], ...] | None:
+    if text is None:
+        return None
+    known = _roots.get(_text(text))
+    if known is None:
+        known = _roots[_text(text)] = tuple(json.loads(_text(text)))
+        if len(_roots) > 16:
+            _roots.popitem(last=False)
+    return known
+
+
+# -- results
+
+
+def answered(rendered: Rendered) -> Mapping[str, object]:
+    """A result."""
+    failure = rendered.failure
+    return {
+        "prompt": None if rendered.prompt is None else _prompt(rendered.prompt),
+        "failure": None if failure is None else failed(failure),
+        "mutated": rendered.mutated,
+        "lines": sorted(rendered.lines),
+        "generation": rendered.generation,
+        "generation_reported": rendered.generation_reported,
+        "seconds": rendered.seconds,
+    }
+
+
+def failed(failure: RenderFailure) -> Mapping[str, object]:
+    """A failure."""
+    return {
+        "kind": failure.kind.value,
+        "exception": failure.exception,
+        "message": failure.message,
+        "line": failure.line,
+    }
+
+
+def _prompt(prompt: Prompt) -> Mapping[str, object]:
+    origins: dict[Origin, int] = {}
+    ends = [(span.end, origins.setdefault(span.origin, len(origins))) for span in prompt.spans]
+    return {"text": prompt.text, "ends": ends, "origins": [_origin(origin) for origin in origins]}
+
+
+def _origin(origin: Origin) -> tuple[object, ...]:
+    match origin:
+        case Input(pointer, offset, key):
+            return ("input", pointer, offset, key)
+        case Literal(line, column):
+            return ("literal", line, column)
+        case Special(name):
+            return ("special", name)
+        case Computed(line):
+            return ("computed", line)
+
+
+def rendered_of(fields: Fields) -> Rendered:
+    """The reverse of `answered`. Raises ValueError."""
+    try:
+        prompt, failure = fields["prompt"], fields["failure"]
+        return Rendered(
+            None if prompt is None else _prompt_of(_object(prompt)),
+            None if failure is None else failure_of(_object(failure)),
+            tuple(map(_text, _list(fields["mutated"]))),
+            frozenset(map(_number, _list(fields["lines"]))),
+            tuple(map(_pair, _list(fields["generation"]))),
+            _seconds(fields["seconds"]),
+            tuple(map(_pair, _list(fields["generation_reported"]))),
+        )
+    except (KeyError, IndexError, TypeError) as error:
+        raise ValueError(f"an answer without {error}") from error
+
+
+def failure_of(fields: Fields) -> RenderFailure:
+    """The reverse of `failed`."""
+    kind = FailureKind(_text(fields["kind"]))
+    return RenderFailure(kind, _text(fields["exception"]), _text(fields["message"]), _number(fields["line"]))
+
+
+def _prompt_of(fields: Fields) -> Prompt:
+    text = _text(fields["text"])
+    origins = [_origin_of(tuple(_list(origin))) for origin in _list(fields["origins"])]
+    spans: list[Span] = []
+    start = 0
+    for end, index in map(_pair, _list(fields["ends"])):
+        if not (start < end <= len(text) and 0 <= index < len(origins)):
+            raise ValueError("spans that do not cover the text")
+        spans.append(Span(start, end, origins[index]))
+        start = end
+    if start != len(text):
+        raise ValueError("spans that do not cover the text")
+    return Prompt(text, tuple(spans))
+
+
+def _origin_of(fields: tuple[JSON, ...]) -> Origin:
+    match fields:
+        case ("input", str(pointer), offset, bool(key)):
+            return _input(pointer, None if offset is None else _number(offset), key)
+        case ("literal", int(line), int(column)):
+            return Literal(line, column)
+        case ("special", str(name)):
+            return Special(name)
+        case ("computed", int(line)):
+            return Computed(line)
+    raise ValueError("an unknown origin")
+
+
+@lru_cache(maxsize=4096)
+def _input(pointer: str, offset: int | None, key: bool) -> Input:
+    return Input(pointer, offset, key)
+
+
+def _text(value: JSON) -> str:
+    if not isinstance(value, str):
+        raise ValueError("no string")
+    return value
+
+
+def _number(value: JSON) -> int:
+    if not isinstance(value, int):
+        raise ValueError("no number")
+    return value
+
+
+def _seconds(value: JSON) -> float:
+    if not isinstance(value, (int, float)):
+        raise ValueError("no number")
+    return float(value)
+
+
+def _list(value: JSON) -> Sequence[JSON]:
+    if not isinstance(value, list):
+        raise ValueError("no list")
+    return value
+
+
+def _object(value: JSON) -> Mapping[str, JSON]:
+    if not isinstance(value, dict):
+        raise ValueError("no object")
+    return value
+
+
+def _pair(value: JSON) -> tuple[int, int]:
+    first, second = _list(value)
+    return _number(first), _number(second)
