@@ -27,7 +27,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.probe.reading import Notation, notation
-from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, content_shown, faulted, said
@@ -58,13 +58,15 @@ _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content
 
 @rule("CT303", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
-    lost, broken = Gathering(), []
+    lost: dict[str, list[tuple[str, Sight]]] = {}
+    broken: list[tuple[str, Observation]] = []
     written: dict[Notation, list[Sight]] = {Notation.PYTHON: [], Notation.JSON: []}
     for role in _ROLES:
         string, one, two = _shapes(subject, role)
         if not content_shown(string, role.content):
             if content_shown(one, role.content):
-                lost.add(f"{role.name} text as a string", at_end(string, "the text is nowhere up to here"))
+                sight = at_end(string, "the text is nowhere up to here")
+                lost.setdefault("a string", []).append((role.name, sight))
             continue
         for parts in (one, two):
             how = notation(parts, role.content)
@@ -73,7 +75,8 @@ def check(subject: Subject) -> Iterator[Cause]:
             elif how in written:
                 written[how].append(at(parts, role.content, "the list's own notation"))
             elif parts.prompt and not content_shown(parts, role.content):
-                lost.add(f"{role.name} text in parts", at_end(parts, "not all parts are in here"))
+                sight = at_end(parts, "not all parts are in here")
+                lost.setdefault("a list of parts", []).append((role.name, sight))
     yield from _lost(lost)
     yield from _broken(broken)
     yield from _written(written)
@@ -85,13 +88,14 @@ def _shapes(subject: Subject, role: _Role) -> tuple[Observation, Observation, Ob
     return look(role.string), look(role.string, {"parts": role.name}), look(role.parts)
 
 
-def _lost(lost: Gathering) -> Iterator[Cause]:
-    for what, sights in lost:
+def _lost(lost: dict[str, list[tuple[str, Sight]]]) -> Iterator[Cause]:
+    for shape, seen in lost.items():
+        roles = ", ".join(dict.fromkeys(name for name, _ in seen))
         yield Cause(
-            key=f"lost: {what}",
-            message=f"{what} is lost",
+            key=f"lost: {shape}",
+            message=f"content that is {shape} is lost ({roles})",
             consequence="The request succeeds, and the model never sees the text.",
-            sights=sights,
+            sights=tuple(sight for _, sight in seen),
             fix=_FIX,
         )
 

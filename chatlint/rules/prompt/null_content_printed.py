@@ -64,14 +64,14 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     if way is None:
         return
-    found = list(_causes(subject.trace, way))
+    found = list(_causes(subject, subject.trace, way))
     yield from found
     if not found and subject.trace.settings.host != _OLDER:
         with subject.on_host(_OLDER) as older:
-            yield from _causes(older, way)
+            yield from _causes(subject, older, way)
 
 
-def _causes(trace: Trace, way: Mapping[str, str]) -> Iterator[Cause]:
+def _causes(subject: Subject, trace: Trace, way: Mapping[str, str]) -> Iterator[Cause]:
     hosts = (trace.settings.host,)
     pairs = list(_pairs(trace, way))
     printed = [sight for null, empty in pairs if (sight := _printed(null, empty))]
@@ -85,7 +85,7 @@ def _causes(trace: Trace, way: Mapping[str, str]) -> Iterator[Cause]:
             hosts=hosts,
             fix=_FIX,
         )
-    elif broken and "has no attribute 'content'" not in said(broken[0]):
+    elif broken and not any(faulted(subject.see(probe, way, content="absent")) for probe in _CALLS):
         yield Cause(
             key="breaks",
             message=f"null content beside a tool call breaks the template: {said(broken[0])}",

@@ -50,14 +50,15 @@ class _Order(NamedTuple):
     refusing: Severity | None = Severity.WARNING
 
 
+_LATER = "system text that is not first"
 _ORDERS = (
     _Order("roles/user-assistant-user", "an answer in the history", 1),
     _Order("roles/system-user", "system text", 0, refusing=None),
     _Order("roles/two-users", "two user messages in a row", 0),
     _Order("roles/two-assistants-user", "two assistant messages in a row", 1),
-    _Order("roles/two-systems", "a second system message", 1, refusing=None),
-    _Order("roles/late-system", "a late system message", 2, refusing=None),
-    _Order("roles/late-system-after-first", "a late system message", 3, refusing=None),
+    _Order("roles/two-systems", _LATER, 1, refusing=None),
+    _Order("roles/late-system", _LATER, 2, refusing=None),
+    _Order("roles/late-system-after-first", _LATER, 3, refusing=None),
     _Order("roles/developer", "a developer message", 0, Severity.WARNING),
     _Order("roles/developer-after-system", "a developer message", 1, Severity.WARNING),
     _Order("roles/system-only", "system text alone", 0, Severity.WARNING),
@@ -84,8 +85,7 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
     for order, one in seen:
         if one.prompt is None or content_shown(one, f"/messages/{order.position}/content"):
             continue
-        system = order.what.endswith("system message") or order.what == "system text alone"
-        if system and lost_system:  # the same cause again
+        if lost_system and order.what in (_LATER, "system text alone"):  # the same cause again
             continue
         lost_system = lost_system or order.what == "system text"
         severities.setdefault(order.what, order.dropped)

@@ -39,14 +39,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import advertises
-from chatlint.rules.cause import Cause
+from chatlint.rules.cause import failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import crashes
+from chatlint.rules.tools.schema_text_lost import SHAPES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chatlint.probe.case import Observation
+    from chatlint.rules.cause import Cause
     from chatlint.rules.subject import Subject
 
 _STANDARD = ("schema/null-default", "schema/enum-null")
@@ -55,12 +58,23 @@ _BEYOND = ("schema/null-description", "schema/null-parameters")
 _CONSEQUENCE = "Every request fails as soon as one such tool is declared."
 
 
+_MILD = Severity.WARNING
+
+
 @rule("CT408", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     if not advertises(subject):
         return
-    standard = [subject.see(probe) for probe in _STANDARD]
+    known = {failure_key(one.failure) for one in map(subject.see, SHAPES) if one.failure}
+    standard = _new(subject, _STANDARD, known)
     yield from crashes(standard, "null in a tool's schema", _CONSEQUENCE)
-    known = {one.failure for one in standard}
-    beyond = [one for one in map(subject.see, _BEYOND) if one.failure not in known]
-    yield from crashes(beyond, "a null description or null parameters", _CONSEQUENCE, Severity.WARNING)
+    known |= {failure_key(one.failure) for one in standard if one.failure}
+    yield from crashes(
+        _new(subject, _BEYOND, known), "a null description or null parameters", _CONSEQUENCE, _MILD
+    )
+
+
+def _new(subject: Subject, probes: tuple[str, ...], known: set[str]) -> list[Observation]:
+    """What breaks in another way than shapes without null do (see `schema-text-lost`), or not at all."""
+    seen = [subject.see(probe) for probe in probes]
+    return [one for one in seen if one.failure is None or failure_key(one.failure) not in known]

@@ -62,7 +62,7 @@ _PARTS = {
     "schema/reference": "what a $ref names",
     "schema/constraints": "constraints",
 }
-_SHAPES = (
+SHAPES = (
     "schema/type-list",
     "schema/boolean-schema",
     "schema/no-type",
@@ -76,6 +76,7 @@ _SHAPES = (
     "schema/integer-enum",
     "schema/array-of-objects",
 )
+"""Forms of a schema that only some templates take."""
 _TOOL = "/tools/0"
 
 
@@ -83,7 +84,7 @@ _TOOL = "/tools/0"
 def check(subject: Subject) -> Iterator[Cause]:
     if not advertises(subject):
         return
-    seen = [subject.see(probe) for probe in (*_PARTS, *_SHAPES)]
+    seen = [subject.see(probe) for probe in (*_PARTS, *SHAPES)]
     consequence = "Every request fails as soon as one such tool is declared."
     yield from crashes(seen, "a tool's schema", consequence, Severity.ERROR)
     lost = [(one, pointer) for one in seen for pointer in _lost(one)[:1]]
