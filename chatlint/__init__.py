@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from chatlint.errors import UsageError as UsageError
     from chatlint.pipeline import check as check
     from chatlint.render.rendered import RenderSettings as RenderSettings
+    from chatlint.render.renderer import render_prompt as render_prompt
     from chatlint.rules.finding import Finding as Finding
     from chatlint.rules.finding import Severity as Severity
     from chatlint.source.load import load as load
@@ -57,6 +58,7 @@ _ROOMS = {
     ),
     "pipeline": ("check",),
     "render.rendered": ("RenderSettings",),
+    "render.renderer": ("render_prompt",),
     "rules.finding": ("Finding", "Severity"),
     "source.load": ("load",),
     "source.package": ("Package", "Template"),

@@ -51,6 +51,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "reasoning_last_turn",
         "reasoning_tool_loop",
         "reasoning_earlier_turns",
+        "reasoning_earlier_loops",
         "reasoning_fields",
         "inline_reasoning",
     ),

@@ -38,6 +38,7 @@ PUBLIC = [
     "__version__",
     "check",
     "load",
+    "render_prompt",
 ]
 
 
