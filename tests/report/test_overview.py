@@ -1,0 +1,41 @@
+"""The overview has a place for everything that detection answers."""
+
+from __future__ import annotations
+
+from chatlint.detect.capabilities import detect_capabilities
+from chatlint.probe.trace import Trace
+from chatlint.report.canvas import Canvas
+from chatlint.report.overview import GROUPS, overview_lines
+from chatlint.source.load import load
+from tests.report.conftest import template_report
+
+
+def test_every_capability_has_its_group():
+    with Trace(load("corpus:qwen3").templates[0]) as trace:
+        names = set(detect_capabilities(trace).capabilities)
+    assert names == {name for group in GROUPS.values() for name in group}
+
+
+def test_every_capability_is_shown_once():
+    report = template_report()
+    text = "\n".join(overview_lines(Canvas(80), report))
+    grid = [mark for mark in "✓✗◐!?" for _ in range(text.count(f"{mark} "))]
+    noted = 1  # "tool calls" says what is partial about it
+    assert len(grid) == len(report.capabilities.capabilities) + noted
+
+
+def test_what_is_not_evaluated_is_said():
+    text = "\n".join(overview_lines(Canvas(80), template_report()))
+    assert "unevaluated double-bos (special tokens are assumed)" in text
+    assert "failed      rules clock: ValueError: broke" in text
+
+
+def test_the_end_of_a_long_generation_prompt_is_what_is_kept():
+    from chatlint.detect.capability import Capabilities, GenerationPrompt
+
+    asked = GenerationPrompt("x" * 200 + "<|assistant|>\n")
+    report = template_report(capabilities=Capabilities({}, {}, (), asked))
+    lines = list(overview_lines(Canvas(60), report))
+    assert lines[0].startswith("  prompt ends …xxx")
+    assert lines[0].endswith("<|assistant|>⏎")
+    assert len(lines[0]) <= 60
