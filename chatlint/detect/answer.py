@@ -15,6 +15,7 @@ NOTES = {
     Fate.ALTERED: "altered",
     Fate.REPEATED: "written more than once",
     Fate.TRUNCATED: "cut",
+    Fate.SCATTERED: "walked through character by character",
     Fate.DROPPED: "lost",
 }
 

@@ -10,7 +10,7 @@ from chatlint.detect.answer import noted, of_values, refused
 from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
 from chatlint.probe.case import Observation, Variant
-from chatlint.probe.reading import SHOWN, Fate, Notation, fate, notation, place
+from chatlint.probe.reading import SHOWN, Fate, Notation, fate, keeps, notation, place
 
 CALL = "/messages/1/tool_calls/0"
 NAME = f"{CALL}/function/name"
@@ -178,9 +178,19 @@ def _objects(footing: Footing, form: CallForm) -> Capability:
 def _strings(footing: Footing, form: CallForm) -> Capability:
     seen = form.look(footing, form.probe, {"arguments": "string"})
     answer = of_values("string_arguments", seen, (ARGUMENTS,))
+    if (
+        answer.support is not Support.YES
+        and seen.prompt
+        and all(keeps(seen, ARGUMENTS, text) for text in _TEXTS)
+    ):
+        return Capability(answer.name, Support.YES, answer.evidence, "its JSON is written anew")
     if answer.support is Support.YES and notation(seen, ARGUMENTS) is Notation.JSON_STRING:
         return Capability(answer.name, Support.PARTIAL, answer.evidence, "encoded a second time")
     return answer
+
+
+_TEXTS = ("acre", "Cobalt", "dusk", "Emerald")
+"""Names and values of the arguments of the first call."""
 
 
 def _text_beside(footing: Footing, form: CallForm) -> Capability:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from chatlint.conversation import value_at
 from chatlint.detect.answer import noted, refused
 from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
 from chatlint.detect.kwargs import reasoning_on, spelled
 from chatlint.probe.case import Observation, Variant
-from chatlint.probe.reading import SHOWN, copies, fate, names_shown
+from chatlint.probe.reading import SHOWN, fate, keeps, names_shown, texts
 
 ANSWER = "/messages/1"
 FIELDS: Mapping[str, str] = {
@@ -25,11 +24,13 @@ PLACES = (
     ("reasoning_last_turn", "reasoning/last"),
     ("reasoning_tool_loop", "reasoning/call-result"),
     ("reasoning_earlier_turns", "reasoning/two-followed"),
+    ("reasoning_earlier_loops", "reasoning/call-followed"),
 )
 SPOKEN = {
     "reasoning_last_turn": "the last turn",
     "reasoning_tool_loop": "a running tool loop",
     "reasoning_earlier_turns": "earlier turns",
+    "reasoning_earlier_loops": "earlier tool loops",
 }
 
 
@@ -106,7 +107,7 @@ def detect_reasoning(footing: Footing, form: ReasoningForm, calls: Variant | Non
 def _place(footing: Footing, form: ReasoningForm, name: str, probe: str, calls: Variant | None) -> Capability:
     if not form.shown:
         return Capability(name, Support.NO, _ids(form.asked))
-    if name == "reasoning_tool_loop" and calls is None:
+    if "call" in probe and calls is None:
         return Capability(name, Support.NO, note="no tool calls")
     seen = footing.look(probe, calls or {} if "call" in probe else {}, form.variant)
     if answer := refused(name, seen):
@@ -171,24 +172,13 @@ def _inline(footing: Footing) -> Capability:
     seen = footing.look("content/inline-thought-followed")
     if answer := refused("inline_reasoning", seen):
         return answer
-    content = value_at(seen.case.conversation, f"{ANSWER}/content")
-    pointer, offset = f"{ANSWER}/content", 0
-    if not isinstance(content, str):
-        pointer = f"{ANSWER}/content/0/text"
-        content = value_at(seen.case.conversation, pointer)
-    if isinstance(content, str):
-        offset = content.index("Pebbles")
+    (pointer,) = texts(seen, f"{ANSWER}/content")
     case = (seen.case.id,)
-    if _covers(seen, pointer, offset):
+    if keeps(seen, pointer, "Pebbles"):
         return Capability("inline_reasoning", Support.YES, case, "kept")
     if fate(seen, pointer) in SHOWN:
         return Capability("inline_reasoning", Support.YES, case, "kept, altered")
     return Capability("inline_reasoning", Support.NO, case, "cut from an earlier answer")
-
-
-def _covers(seen: Observation, pointer: str, offset: int) -> bool:
-    found = copies(seen.prompt, pointer) if seen.prompt else ()
-    return any(start <= offset < end for copy in found for start, end in copy.covered)
 
 
 def _ids(observations: Sequence[Observation]) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, value_at
@@ -34,6 +35,8 @@ class Fate(StrEnum):
     """Other characters stand for it: another case, another escape, a replacement."""
     TRUNCATED = "truncated"
     """Part of it is missing."""
+    SCATTERED = "scattered"
+    """Its characters stand apart: the template walked through it as if it were a list."""
     DROPPED = "dropped"
     """None of it reached the prompt."""
     REPEATED = "repeated"
@@ -136,6 +139,16 @@ def in_order(observation: Observation, pointers: Sequence[str]) -> bool:
     return len(starts) == len(places) and starts == sorted(starts)
 
 
+def keeps(observation: Observation, pointer: str, part: str) -> bool:
+    """Whether the first `part` of the text at a pointer stands in the prompt in one piece."""
+    value = value_at(observation.case.conversation, pointer)
+    start = value.find(part) if isinstance(value, str) else -1
+    if start < 0 or observation.prompt is None:
+        return False
+    pieces = [piece for copy in copies(observation.prompt, pointer) for piece in copy.covered]
+    return any(first <= start and start + len(part) <= last for first, last in pieces)
+
+
 def names_shown(observation: Observation, pointer: str) -> bool:
     """Whether the name of any member in the value at a pointer is printed: the value itself was written
     out."""
@@ -186,6 +199,8 @@ def _text_fate(prompt: Prompt, pointer: str, value: str) -> Fate:
     found = copies(prompt, pointer)
     if not found:
         return Fate.DROPPED
+    if _is_scattered(list(prompt.inputs(pointer, below=False, key=False)), value):
+        return Fate.SCATTERED
     if len(found) > 1:
         return Fate.REPEATED if _complete(found, value) else Fate.ALTERED
     return _copy_fate(prompt, found[0], value)
@@ -203,6 +218,15 @@ def _copy_fate(prompt: Prompt, copy: Copy, value: str) -> Fate:
     if text in written or f'"{text}"' in written:  # `tojson` of a text: its quotes are the text's, too
         return Fate.ESCAPED
     return Fate.ALTERED
+
+
+_SHORT = 8
+
+
+def _is_scattered(spans: Sequence[Span], value: str) -> bool:
+    """Something else stands between more than every third character."""
+    gaps = sum(span.start > before.end for before, span in pairwise(spans))
+    return len(value) > _SHORT and gaps > len(value) // 3
 
 
 def _complete(found: Sequence[Copy], value: str) -> bool:
@@ -250,7 +274,15 @@ def _container_fate(found: Sequence[Fate]) -> Fate:
         return Fate.UNTRACED
     if Fate.DROPPED in known:
         return Fate.DROPPED if all(one is Fate.DROPPED for one in known) else Fate.TRUNCATED
-    order = (Fate.TRUNCATED, Fate.ALTERED, Fate.REPEATED, Fate.ESCAPED, Fate.TRIMMED, Fate.VERBATIM)
+    order = (
+        Fate.TRUNCATED,
+        Fate.SCATTERED,
+        Fate.ALTERED,
+        Fate.REPEATED,
+        Fate.ESCAPED,
+        Fate.TRIMMED,
+        Fate.VERBATIM,
+    )
     return next(one for one in order if one in known)
 
 
