@@ -13,7 +13,7 @@ Pointers (RFC 6901) are into the conversation *as the caller gave it*; roots are
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -62,12 +62,40 @@ class Span:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
 class Prompt:
-    """A rendered conversation: its text, and spans that cover it without gap or overlap."""
+    """A rendered conversation: its text, and spans that cover it without gap or overlap. Immutable.
 
-    text: str
-    spans: tuple[Span, ...]
+    `spans` may be given as a function, which is called when they are first looked at: many prompts are only
+    compared as texts.
+    """
+
+    __slots__ = ("_spans", "text")
+    __match_args__ = ("text", "spans")
+
+    def __init__(self, text: str, spans: tuple[Span, ...] | Callable[[], tuple[Span, ...]]) -> None:
+        self.text = text
+        self._spans = spans
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """In order; each begins where the one before it ends."""
+        if not isinstance(self._spans, tuple):
+            self._spans = self._spans()
+        return self._spans
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prompt):
+            return NotImplemented
+        return self.text == other.text and self.spans == other.spans
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"Prompt(text={self.text!r}, spans={self.spans!r})"
+
+    def __reduce__(self) -> tuple[type[Prompt], tuple[str, tuple[Span, ...]]]:
+        return Prompt, (self.text, self.spans)
 
     def piece(self, span: Span) -> str:
         """The text of one of its spans."""
@@ -96,7 +124,9 @@ def _within(pointer: str, root: str, below: bool) -> bool:
 
 def pointer_token(name: str) -> str:
     """A member's name as one reference token of a JSON pointer (RFC 6901, section 3)."""
-    return name.replace("~", "~0").replace("/", "~1")
+    if "~" in name or "/" in name:
+        return name.replace("~", "~0").replace("/", "~1")
+    return name
 
 
 _VISIBLE = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛"}

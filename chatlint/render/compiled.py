@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from importlib.util import MAGIC_NUMBER
 from types import CodeType, TracebackType
@@ -25,6 +25,7 @@ from chatlint.render.trace_markup import html_safe, marked_safe, markup_joined
 
 FILE_NAME = "<template>"
 ROOM = "compiled"
+_PATTERNS_KEPT = 256
 
 
 class Store(Protocol):
@@ -87,6 +88,7 @@ class Compiled:
     seen: list[int]
     unseen: tuple[int, ...]
     debug: list[tuple[int, int]]
+    _patterns: dict[tuple[int, ...], frozenset[int]] = field(default_factory=dict)
 
     def context(self, variables: Mapping[str, object]) -> Context:
         """A context with these variables and the environment's globals."""
@@ -95,7 +97,13 @@ class Compiled:
 
     def lines_seen(self) -> frozenset[int]:
         """The template lines of the statements that ran."""
-        return frozenset(line for index in filter(None, self.seen) for line in self.places[index])
+        pattern = tuple(self.seen)
+        known = self._patterns.get(pattern)
+        if known is None:
+            known = frozenset(line for index in pattern if index for line in self.places[index])
+            if len(self._patterns) < _PATTERNS_KEPT:
+                self._patterns[pattern] = known
+        return known
 
     def line(self, traceback: TracebackType | None) -> int:
         """The template line that an exception comes from, 0 if none."""

@@ -21,7 +21,7 @@ class _Mark(Source):
     __slots__ = ("block", "opens")
 
     def __init__(self, block: int, opens: bool) -> None:
-        super().__init__(Computed(0))
+        super().__init__("", False, Computed(0))
         self.block = block
         self.opens = opens
 

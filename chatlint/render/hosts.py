@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from chatlint.errors import UsageError
 from chatlint.render.inputs import Root, Sources, Wrapped, renamed
 from chatlint.render.rendered import RenderRequest
-from chatlint.render.runs import input_source, special_source
+from chatlint.render.runs import ContainerSource, special_source
 from chatlint.render.trace import Traced, plain, traced
 from chatlint.source.package import Template
 
@@ -142,7 +142,7 @@ def prepare(host: Host, template: Template, request: RenderRequest, roots: Mappi
         message = _message(host, given)  # type: ignore[arg-type]
         messages.append(message)
         if message is not given:
-            sources[id(message)] = input_source(f"/messages/{index}")
+            sources[id(message)] = ContainerSource(f"/messages/{index}")
     prepared = Prepared({}, messages, sources)
     if request.continue_final_message:
         _continue(host, template, request.continue_final_message, messages, prepared)
@@ -213,7 +213,7 @@ def _continue(
     """Mark the end of the last message's text, which `finish` cuts the prompt at."""
     name = field if isinstance(field, str) and host.continues_any_field else "content"
     last = messages[-1] = dict(messages[-1])
-    prepared.sources[id(last)] = input_source(f"/messages/{len(messages) - 1}")
+    prepared.sources[id(last)] = ContainerSource(f"/messages/{len(messages) - 1}")
     text = last.get(name)
     names = [name]
     if host.continues_any_field:
@@ -259,14 +259,14 @@ def _tagged_part(
                 raise _not_a_text(text)
             prepared.unfinished = text
             tagged[index] = copy = {**part, "text": text + CONTINUE_TAG}
-            prepared.sources[id(copy)] = input_source(f"{pointer}/{index}")
+            prepared.sources[id(copy)] = ContainerSource(f"{pointer}/{index}")
             break
     else:
         raise Refusal(
             "ValueError",
             "continue_final_message is set but we could not find any text to continue in the final message!",
         )
-    prepared.sources[id(tagged)] = input_source(pointer)
+    prepared.sources[id(tagged)] = ContainerSource(pointer)
     return tagged
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from chatlint.conversation import Conversation
 from chatlint.limits import NESTING
 from chatlint.render.guard import BoundError
-from chatlint.render.runs import DERIVED, Source, input_source, key_source
+from chatlint.render.runs import DERIVED, ContainerSource, Source, key_source
 from chatlint.render.trace import Traced, traced
 from chatlint.render.trace_numbers import traced_float, traced_int
 from chatlint.text import pointer_token
@@ -22,7 +22,7 @@ from chatlint.text import pointer_token
 Wrapped: TypeAlias = (
     "bool | int | float | str | list[Wrapped] | tuple[Wrapped, ...] | dict[str, Wrapped] | None"
 )
-Sources: TypeAlias = dict[int, Source]
+Sources: TypeAlias = dict[int, ContainerSource]
 _KEPT = 8
 
 
@@ -82,19 +82,21 @@ def wrap_root(name: str, value: object, given: object = None) -> Root:
 
 
 def _wrap(value: object, pointer: str, sources: Sources, depth: int) -> Wrapped:
-    if value is None or value is True or value is False:
-        return value
-    if isinstance(value, str):
-        source = input_source(pointer)
-        return traced(str.__str__(value), ((len(value), source, 0),) if value else ())
-    if isinstance(value, (Mapping, list, tuple)):
+    kind = type(value)
+    if kind is str:
+        return traced(value, ((len(value), Source(pointer), 0),) if value else ())  # type: ignore[arg-type]
+    if value is None or kind is bool:
+        return value  # type: ignore[return-value]
+    if isinstance(value, (dict, list, tuple, Mapping)):
         if not depth:
             raise BoundError(f"a conversation nested more than {NESTING} deep")
         return _wrap_container(value, pointer, sources, depth - 1)
+    if isinstance(value, str):
+        return _wrap(str.__str__(value), pointer, sources, depth)
     if isinstance(value, int):
-        return traced_int(int.__int__(value), input_source(pointer))
+        return traced_int(int.__int__(value), Source(pointer))
     if isinstance(value, float):
-        return traced_float(float.__float__(value), input_source(pointer))
+        return traced_float(float.__float__(value), Source(pointer))
     return _wrap(plain_data(value), pointer, sources, depth)
 
 
@@ -102,23 +104,23 @@ def _wrap_container(
     value: Mapping[object, object] | Sequence[object], pointer: str, sources: Sources, depth: int
 ) -> Wrapped:
     wrapped: Wrapped
-    if isinstance(value, Mapping):
-        wrapped = {
-            wrap_key(key, pointer): _wrap(item, f"{pointer}/{pointer_token(str(key))}", sources, depth)
-            for key, item in value.items()
-        }
+    if isinstance(value, (dict, Mapping)):
+        wrapped = {}
+        for key, item in value.items():
+            member = f"{pointer}/{pointer_token(str(key))}"
+            wrapped[wrap_key(key, member)] = _wrap(item, member, sources, depth)
     else:
         elements = [_wrap(item, f"{pointer}/{index}", sources, depth) for index, item in enumerate(value)]
         wrapped = elements if isinstance(value, list) else tuple(elements)
-    sources[id(wrapped)] = input_source(pointer)
+    sources[id(wrapped)] = ContainerSource(pointer)
     return wrapped
 
 
 def wrap_key(key: object, pointer: str) -> str:
-    """A member's name in the object at `pointer`. Names that are no strings (not JSON, but Python) stay."""
+    """The name of the member at `pointer`. Names that are no strings (not JSON, but Python) stay."""
     if not isinstance(key, str):
         return key  # type: ignore[return-value]
-    return traced(str.__str__(key), ((len(key), key_source(pointer, key), 0),) if key else ())
+    return traced(str.__str__(key), ((len(key), key_source(pointer), 0),) if key else ())
 
 
 def renamed(key: str, name: str) -> Traced:

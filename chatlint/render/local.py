@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from threading import Lock
 from time import process_time
 
@@ -88,7 +89,7 @@ class LocalRenderer:
             mutated = self._mutated(roots, given, prepared)
             text = finish(self._host, prepared, text)
             blocks = generation.blocks(text._runs)
-            prompt = Prompt(plain(text), spans_of(text._runs))
+            prompt = Prompt(plain(text), partial(spans_of, text._runs))
         except Exception as error:
             failure = _failure(error, compiled)
         finally:

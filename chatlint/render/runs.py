@@ -10,34 +10,27 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from chatlint.text import Computed, Input, Literal, Origin, Span, Special, pointer_token
+from chatlint.text import Computed, Input, Literal, Origin, Span, Special
 
 DERIVED = -1
 
 
 class Source:
-    """Something that characters can come from. Equal only to itself: two literals of the same text differ."""
+    """Something that characters can come from. Equal only to itself: two literals of the same text differ.
 
-    __slots__ = ("_first", "_fixed", "key", "pointer", "written")
+    `pointer` is "" for what is no part of the conversation.
+    """
 
-    def __init__(self, fixed: Origin | None, pointer: str = "", key: bool = False) -> None:
-        self._fixed = fixed
+    __slots__ = ("_first", "key", "pointer")
+
+    def __init__(self, pointer: str, key: bool = False, fixed: Origin | None = None) -> None:
         self.pointer = pointer
         self.key = key
-        self._first: Origin | None = None
-        self.written: dict[object, str] = {}
-        """For a list or an object: the texts that it was written as (inputs do not change)."""
-
-    @property
-    def is_input(self) -> bool:
-        """Whether it is a value, or the name of a member, of the conversation."""
-        return self._fixed is None
+        self._first = fixed
 
     def origin(self, offset: int) -> Origin:
         """The origin of characters from `offset` (or `DERIVED`)."""
-        if self._fixed is not None:
-            return self._fixed
-        if offset:
+        if self.pointer and offset:
             return Input(self.pointer, None if offset < 0 else offset, self.key)
         if self._first is None:
             self._first = Input(self.pointer, 0, self.key)
@@ -45,40 +38,45 @@ class Source:
 
     def value(self) -> Source:
         """For the name of a member, the member's value."""
-        return Source(None, self.pointer) if self._fixed is None else self
+        return Source(self.pointer) if self.key else self
 
     def child(self, index: int) -> Source:
         """For an array of the conversation, the element at `index`."""
-        return Source(None, f"{self.pointer}/{index}") if self._fixed is None else self
+        return Source(f"{self.pointer}/{index}") if self.pointer else self
+
+
+class ContainerSource(Source):
+    """A list or an object of the conversation. `texts` keeps what it was written as: inputs do not change."""
+
+    __slots__ = ("texts",)
+
+    def __init__(self, pointer: str) -> None:
+        super().__init__(pointer)
+        self.texts: dict[object, str] = {}
 
 
 Run: TypeAlias = tuple[int, Source, int]
 Runs: TypeAlias = tuple[Run, ...]
 
 
-def input_source(pointer: str) -> Source:
-    """The value at a pointer into the conversation."""
-    return Source(None, pointer)
-
-
-def key_source(pointer: str, name: str) -> Source:
-    """The name of a member of the object at `pointer`."""
-    return Source(None, f"{pointer}/{pointer_token(name)}", key=True)
+def key_source(pointer: str) -> Source:
+    """The name of the member at `pointer`."""
+    return Source(pointer, True)
 
 
 def literal_source(line: int, column: int) -> Source:
     """Text of the template at a one-based place."""
-    return Source(Literal(line, column))
+    return Source("", False, Literal(line, column))
 
 
 def special_source(name: str) -> Source:
     """A special token, by the variable that holds it."""
-    return Source(Special(name))
+    return Source("", False, Special(name))
 
 
 def computed_source(line: int) -> Source:
     """What an expression on this template line made; 0 for what the host made."""
-    return Source(Computed(line))
+    return Source("", False, Computed(line))
 
 
 def cut(runs: Runs, start: int, stop: int) -> Runs:
@@ -120,7 +118,7 @@ def derived(runs: Runs, length: int) -> Runs:
     if not length:
         return ()
     sources = [source for size, source, _ in runs if size]
-    chosen = next((source for source in sources if source.is_input), sources[0] if sources else None)
+    chosen = next((source for source in sources if source.pointer), sources[0] if sources else None)
     return ((length, chosen or computed_source(0), DERIVED),)
 
 

@@ -15,11 +15,11 @@ from jinja2.utils import Namespace
 from markupsafe import Markup
 
 from chatlint.render import guard
-from chatlint.render.runs import DERIVED, Run, Source
+from chatlint.render.runs import DERIVED, ContainerSource, Run, Source
 from chatlint.render.trace import Traced, computed, computed_here, plain, runs_of, smeared, traced
 from chatlint.render.trace_numbers import TracedFloat, TracedInt
 
-Sources: TypeAlias = dict[int, Source]
+Sources: TypeAlias = dict[int, ContainerSource]
 """Where each list and object of the conversation is, by its `id`."""
 Parts: TypeAlias = list[tuple[str, Run | None]]
 

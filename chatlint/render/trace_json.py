@@ -8,15 +8,14 @@ Keys, strings and numbers keep their offsets inside; escapes are derived from th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from json.encoder import ESCAPE, ESCAPE_ASCII, encode_basestring, encode_basestring_ascii
 
 from chatlint.render import guard
-from chatlint.render.runs import Source
+from chatlint.render.runs import DERIVED, Run, Source, fused
 from chatlint.render.trace import Traced, computed_here, runs_of, runs_together, smeared, traced
-from chatlint.render.trace_containers import containers, element_source, escaped, mark, value_source
-from chatlint.render.trace_numbers import TracedFloat, TracedInt, written
+from chatlint.render.trace_containers import containers, element_source, escaped, value_source
+from chatlint.render.trace_numbers import TracedFloat, TracedInt
 
 
 def tojson(
@@ -31,9 +30,9 @@ def tojson(
     if source is None or type(indent) not in (int, type(None)) or type(separators) not in (tuple, type(None)):
         return _write(x, ensure_ascii, indent, separators, sort_keys)
     key = (bool(ensure_ascii), indent, separators, bool(sort_keys))
-    if key not in source.written:
-        source.written[key] = _write(x, ensure_ascii, indent, separators, sort_keys)
-    text = source.written[key]
+    if key not in source.texts:
+        source.texts[key] = _write(x, ensure_ascii, indent, separators, sort_keys)
+    text = source.texts[key]
     guard.sized(len(text))
     return text
 
@@ -55,8 +54,12 @@ def _write(
     guard.sized(len(text))
     between, colon = separators or (", " if indent is None else ",", ": ")
     step = None if indent is None else indent if isinstance(indent, str) else " " * indent
-    parts = list(_Style(bool(ensure_ascii), step, between, colon, sort_keys).parts(x, _alone(x), 0))
-    return traced(text, runs_together(parts)) if "".join(parts) == text else smeared(text, *parts)
+    writer = _Writer(bool(ensure_ascii), step, between, colon, bool(sort_keys))
+    writer.value(x, _alone(x), 0)
+    if "".join(writer.texts) != text:
+        return smeared(text, *writer.strings)
+    guard.pieces(len(writer.runs))
+    return traced(text, fused(tuple(writer.runs)))
 
 
 def _alone(value: object) -> Source:
@@ -64,65 +67,79 @@ def _alone(value: object) -> Source:
     return runs[0][1] if len({source for _, source, _ in runs}) == 1 else computed_here()
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
-    ascii: bool
-    step: str | None
-    between: str
-    colon: str
-    sort: bool
+class _Writer:
+    """Writes a value as `json` does, in parts with their runs."""
 
-    def parts(self, value: object, source: Source, depth: int) -> Iterator[str]:
+    __slots__ = ("ascii", "between", "colon", "encode", "runs", "sort", "step", "strings", "texts")
+
+    def __init__(self, ascii_: bool, step: str | None, between: str, colon: str, sort: bool) -> None:
+        self.ascii = ascii_
+        self.encode = encode_basestring_ascii if ascii_ else encode_basestring
+        self.step = step
+        self.between = between
+        self.colon = colon
+        self.sort = sort
+        self.texts: list[str] = []
+        self.runs: list[Run] = []
+        self.strings: list[str] = []
+
+    def mark(self, text: str, source: Source) -> None:
+        self.texts.append(text)
+        self.runs.append((len(text), source, DERIVED))
+
+    def value(self, value: object, source: Source, depth: int) -> None:
         if isinstance(value, str):
-            yield from self.string(value, source)
+            self.string(value, source)
         elif isinstance(value, dict):
-            yield from self.members(value, containers.get(id(value)) or computed_here(), depth)
+            self.members(value, containers.get(id(value)) or computed_here(), depth)
         elif isinstance(value, (list, tuple)):
-            yield from self.elements(value, containers.get(id(value)) or computed_here(), depth)
+            self.elements(value, containers.get(id(value)) or computed_here(), depth)
         else:
-            yield self.scalar(value, source)
+            self.scalar(value, source)
 
-    def scalar(self, value: object, source: Source) -> Traced:
-        text = json.dumps(value)
+    def scalar(self, value: object, source: Source) -> None:
+        text = "true" if value is True else "false" if value is False else json.dumps(value)
         if type(value) is TracedInt or type(value) is TracedFloat:
-            return written(text, value._source)
-        return written(text, source) if source.is_input else mark(text, source)
+            source = value._source
+        self.texts.append(text)
+        self.runs.append((len(text), source, 0 if source.pointer else DERIVED))
 
-    def string(self, text: str, source: Source) -> Iterator[str]:
-        whole = encode_basestring_ascii(text) if self.ascii else encode_basestring(text)
-        yield mark('"', source)
+    def string(self, text: str, source: Source) -> None:
+        whole = self.encode(text)
+        self.strings.append(text)
+        self.texts.append(whole)
         if len(whole) == len(text) + 2:
-            yield text
+            runs = runs_of(text)
         else:
-            yield from escaped(text, ESCAPE_ASCII if self.ascii else ESCAPE, self.escape)
-        yield mark('"', source)
+            runs = runs_together(escaped(text, ESCAPE_ASCII if self.ascii else ESCAPE, self.escape))
+        self.runs += ((1, source, DERIVED), *runs, (1, source, DERIVED))
 
     def escape(self, character: str) -> str:
-        return (encode_basestring_ascii(character) if self.ascii else encode_basestring(character))[1:-1]
+        return self.encode(character)[1:-1]
 
-    def members(self, value: Mapping[object, object], source: Source, depth: int) -> Iterator[str]:
+    def members(self, value: Mapping[object, object], source: Source, depth: int) -> None:
         if not value:
-            yield mark("{}", source)
+            self.mark("{}", source)
             return
         before = "{" + self.line(depth + 1)
         for key, item in sorted(value.items()) if self.sort else value.items():
-            yield mark(before, source)
-            yield from self.string(key if isinstance(key, str) else json.dumps(key), source)
-            yield mark(self.colon, source)
-            yield from self.parts(item, value_source(key, item, source), depth + 1)
+            self.mark(before, source)
+            self.string(key if isinstance(key, str) else json.dumps(key), source)
+            self.mark(self.colon, source)
+            self.value(item, value_source(key, item, source), depth + 1)
             before = self.between + self.line(depth + 1)
-        yield mark(self.line(depth) + "}", source)
+        self.mark(self.line(depth) + "}", source)
 
-    def elements(self, value: Sequence[object], source: Source, depth: int) -> Iterator[str]:
+    def elements(self, value: Sequence[object], source: Source, depth: int) -> None:
         if not value:
-            yield mark("[]", source)
+            self.mark("[]", source)
             return
         before = "[" + self.line(depth + 1)
         for index, item in enumerate(value):
-            yield mark(before, source)
-            yield from self.parts(item, element_source(index, item, source), depth + 1)
+            self.mark(before, source)
+            self.value(item, element_source(index, item, source), depth + 1)
             before = self.between + self.line(depth + 1)
-        yield mark(self.line(depth) + "]", source)
+        self.mark(self.line(depth) + "]", source)
 
     def line(self, depth: int) -> str:
         return "" if self.step is None else "\n" + self.step * depth
