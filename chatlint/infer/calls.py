@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from chatlint.infer.gaps import Kind, Opening, Sample, gaps_of
 from chatlint.infer.markers import atoms, between, common_prefix, common_suffix, is_tag, mirrored_end
@@ -65,7 +66,7 @@ def learn_call_marks(
     found = _around([sample for sample in samples if sample.bodies])
     header = _shorter_header(found, opening.header)
     before = [_after_header(text, header) for text in found.before]
-    opener = _without(closers, common_suffix(before))
+    opener = _without([*closers, *_wrappers(samples, header)], common_suffix(before))
     if not found.between:
         return _single(opener, found.after, header, ends)
     inner = [_after_header(text, header) for text in found.between]
@@ -78,7 +79,7 @@ def learn_call_marks(
     rest = common_prefix([text[len(end) :] for text in found.after])
     section_end = _until_end(rest, section_start, header, ends)
     if not section_end and not section_start:
-        end = _until_end(end, start, header, ends, whole=True)
+        end = _cut(end, header, ends)
         separator = found.between[0][len(end) : len(found.between[0]) - len(start)]
     return CallMarks(section_start, start, end, separator, section_end, True, header)
 
@@ -97,6 +98,17 @@ def _after_header(text: str, header: str) -> str:
     return text[text.rindex(header) + len(header) :] if header and header in text else text
 
 
+def _wrappers(samples: Sequence[Sample], header: str) -> list[str]:
+    """What closes content that has a wrapper only beside calls."""
+    found = []
+    for sample in samples:
+        for opened, closed in zip(gaps_of(sample), gaps_of(sample)[1:], strict=False):
+            if opened.after is Kind.CONTENT and closed.after is Kind.CALLS:
+                end = mirrored_end(_after_header(opened.text, header), closed.text)
+                found.append(closed.text[: max(end, 0)])
+    return found
+
+
 def _without(closers: Sequence[str], opener: str) -> str:
     for closer in closers:
         if closer.strip() and opener.lstrip().startswith(closer.strip()):
@@ -110,15 +122,18 @@ def _single(opener: str, after: Sequence[str], header: str, ends: Sequence[str])
     return CallMarks("", opener, _until_end(rest, opener, header, ends), "", "", False, header)
 
 
-def _until_end(rest: str, opener: str, header: str, ends: Sequence[str], *, whole: bool = False) -> str:
+def _cut(text: str, header: str, ends: Sequence[str]) -> str:
+    """`text` up to a header or a mark that ends turns."""
+    return text[: min((text.index(mark) for mark in (header, *ends) if mark and mark in text), default=len(text))]
+
+
+def _until_end(rest: str, opener: str, header: str, ends: Sequence[str]) -> str:
     """The part of `rest` (what follows calls) that closes `opener`: up to a mark that ends turns, a header, or, if
     neither is in it, the mirror of the opener."""
-    cuts = [rest.find(mark) for mark in (header, *ends) if mark and mark in rest]
-    if cuts:
-        return rest[: min(cuts)]
-    closed = mirrored_end(opener, rest)
+    cut = _cut(rest, header, ends)
+    if len(cut) < len(rest):
+        return cut
+    closed = mirrored_end(opener, rest, furthest=True)
     if closed >= 0:
         return rest[:closed]
-    if whole:
-        return rest
-    return rest if opener.strip() and not any(map(is_tag, atoms(rest))) else ""
+    return "".join(takewhile(lambda atom: not is_tag(atom), atoms(rest))) if opener.strip() else ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from chatlint.infer.bodies import to_pattern
 from chatlint.infer.gaps import Gap, Kind
 from chatlint.infer.markers import common_prefix, mirrored_end
 from chatlint.infer.reasoning import ReasoningMarks, without_reasoning
@@ -34,17 +35,16 @@ def learn_content(
     """The marks of content from gaps beside it (start gaps begin behind the header)."""
     starts = _starts(gaps, reasoning, header)
     start = starts[0] if starts else ""
-    opened = [text for text in dict.fromkeys(starts) if text.strip()]
-    if not opened:
-        return ContentMarks("", "", (), tuple((gap, gap.text) for gap in gaps if _ends(gap)))
-    if not start.strip():
-        start = opened[0]
-    end = _end(start, gaps, header, call_opener)
-    known = {start.strip(), reasoning.start.strip() if reasoning else ""}
-    others = tuple(Marks(other, end) for other in opened if other.strip() not in known)
-    return ContentMarks(
-        start, end, others, tuple((gap, gap.text.removeprefix(end)) for gap in gaps if _ends(gap))
+    if not start.strip() or (reasoning and start.strip() == reasoning.start.strip()):
+        start = ""
+    end = _end(start, gaps, header, call_opener) if start else ""
+    known = {"", start.strip(), reasoning.start.strip() if reasoning else ""}
+    others = [text for text in dict.fromkeys(starts) if text.strip() not in known]
+    alternatives = tuple(
+        Marks(to_pattern(other), to_pattern(_end(other, gaps, header, call_opener, beside_calls=True))) for other in others
     )
+    tails = tuple((gap, gap.text.removeprefix(end)) for gap in gaps if _ends(gap))
+    return ContentMarks(start, end, alternatives, tails)
 
 
 def _ends(gap: Gap) -> bool:
@@ -60,14 +60,17 @@ def _starts(gaps: Sequence[Gap], reasoning: ReasoningMarks | None, header: str) 
     return found
 
 
-def _end(start: str, gaps: Sequence[Gap], header: str, call_opener: str) -> str:
-    texts = [gap.text.removesuffix(call_opener) for gap in gaps if gap.before is Kind.CONTENT]
-    if not texts:
-        return ""
-    closed = [mirrored_end(start, text) for text in texts]
-    if closed[0] >= 0:
-        return texts[0][: closed[0]]
-    if len(set(texts)) == 1:
+def _end(start: str, gaps: Sequence[Gap], header: str, call_opener: str, *, beside_calls: bool = False) -> str:
+    """What closes content: the mirror of its opener, or what content ends with before calls as well as at a turn's
+    end (what it only ends turns with is the end of the turn)."""
+    behind = [gap for gap in gaps if gap.before is Kind.CONTENT and gap.calls >= beside_calls]
+    texts = [gap.text.removesuffix(call_opener) for gap in behind]
+    for text in texts:
+        closed = mirrored_end(start, text)
+        if closed >= 0:
+            return text[:closed]
+    if not {gap.after for gap in behind} >= {Kind.CALLS, Kind.END}:
         return ""
     shared = common_prefix(texts)
-    return shared[: shared.index(header)] if header and header in shared else shared
+    shared = shared[: shared.index(header)] if header and header in shared else shared
+    return "" if any(gap.after is Kind.END and not gap.text[len(shared) :].strip() for gap in behind) else shared

@@ -18,6 +18,7 @@ from chatlint.infer.bodies import Body, Grade, bodies_of, grade_of, to_pattern
 from chatlint.infer.calls import CallMarks, learn_call_marks
 from chatlint.infer.content import ContentMarks, learn_content
 from chatlint.infer.gaps import Gap, Kind, Opening, Sample, gaps_of, learn_opening, sample_of
+from chatlint.infer.hidden import guess_reasoning
 from chatlint.infer.markers import atoms, is_tag
 from chatlint.infer.members import MemberMarks, learn_members, with_members
 from chatlint.infer.prompts import Printed, find_prompts, generation_prompt, tail_of
@@ -87,10 +88,15 @@ class _Learning:
         tails = [tail_of(one.text, opening.header) for one in printed]
         opener = calls.opener if calls else ""
         reasoning = learn_reasoning(gaps, opening.header, opener, tails)
+        if reasoning is None and (calls or not self._shows_calls()):
+            reasoning = guess_reasoning(self.asked, gaps, opening.header, tails)
         if reasoning and reasoning.header != opening.header:
             opening = Opening(opening.user_end, reasoning.header)
             gaps = self._gaps(opening, with_calls=calls is not None)
         return _Frame(opening, gaps, reasoning, learn_content(gaps, reasoning, opening.header, opener))
+
+    def _shows_calls(self) -> bool:
+        return any(sample.bodies for sample in self.samples)
 
     # -- looking -----------------------------------------------------------------------------------------------
 

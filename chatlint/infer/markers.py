@@ -99,6 +99,11 @@ def mirrors(opener: str, closer: str) -> bool:
     return core == other and side != -1 and other_side != 1
 
 
+def closes(atom: str) -> bool:
+    """Whether a tag says of itself that it closes something."""
+    return is_tag(atom) and _core(atom)[1] == -1
+
+
 def _tag_name(opener: str) -> str:
     """An opening tag up to its first attribute, closed."""
     name = _ATTRIBUTES.sub("", opener)
@@ -110,13 +115,15 @@ def _is_bare(atom: str) -> bool:
     return not _core(_tag_name(atom))[0]
 
 
-def mirrored_end(opener: str, text: str) -> int:
+def mirrored_end(opener: str, text: str, *, furthest: bool = False) -> int:
     """Where in `text` the closer of `opener` ends, -1 if nothing in it mirrors the opener.
 
-    The closer runs to the atom that mirrors a tag of the opener, then over the atoms that follow in both.
+    The closer runs to the atom that mirrors a tag of the opener (the first such, or the furthest), then over the
+    atoms that follow in both.
     """
     opening, rest = atoms(opener), atoms(text)
-    for position in range(len(rest)):
+    places = range(len(rest) - 1, -1, -1) if furthest else range(len(rest))
+    for position in places:
         for index in range(len(opening)):
             if mirrors(opening[index], rest[position]):
                 end = _matched_end(opening[index + 1 :], rest, position + 1)

@@ -1,0 +1,184 @@
+"""Sent and received, field by field, and who lost what.
+
+A difference is the template's where the turn does not hold the value as it was sent (lost or altered), the
+format's where the written text is ambiguous (a raw value that holds its own closing mark, a text that reads like
+a number and nothing says which), and the parser's otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from chatlint.conversation import JSON, Message
+from chatlint.infer.turns import Part, Slot, calls_of
+from chatlint.parse.formats import OutputFormat
+from chatlint.parse.notation import Encoding, Written as ValueWritten
+from chatlint.verify.written import Written, plain
+
+
+class Cause(StrEnum):
+    """Who lost a field on the way."""
+
+    LOST = "template-lost"
+    """None of it stands in the turn."""
+    ALTERED = "template-altered"
+    """It stands there changed: trimmed, escaped, printed as Python."""
+    MERGED = "template-merged"
+    """It stands where another part does, and reads as that."""
+    AMBIGUOUS = "format-ambiguous"
+    """The format has no way to write this value apart from others."""
+    PARSER = "parser"
+    """The text holds it, and it was read wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One field that came back otherwise. `field` is a path in the message: `tool_calls/0/arguments/city`."""
+
+    field: str
+    sent: JSON
+    received: JSON
+    cause: Cause
+
+
+def differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON]) -> tuple[Difference, ...]:
+    """What differs between a message and what its text was read as."""
+    return tuple(_differences(output, sent, received))
+
+
+def _differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON]) -> Iterator[Difference]:
+    texts = (("content", Part.CONTENT, _content(sent.message)), ("reasoning_content", Part.REASONING, _reasoning(sent.message)))
+    for field, part, text in texts:
+        got = received.get(field)
+        if got != text and not _trimmed_same(sent, part, text, got):
+            yield Difference(field, text, got, _text_cause(sent, part, text, received))
+    calls = received.get("tool_calls")
+    yield from _call_differences(output, sent, calls if isinstance(calls, list) else [])
+
+
+def _content(message: Message) -> str:
+    content = message.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
+    return content if isinstance(content, str) else ""
+
+
+def _reasoning(message: Message) -> str:
+    for name in ("reasoning_content", "reasoning", "thinking"):
+        if isinstance(text := message.get(name), str):
+            return text
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    return "".join(str(part.get("thinking", "")) for part in parts if isinstance(part, Mapping))
+
+
+def _trimmed_same(sent: Written, part: Part, text: str, got: JSON) -> bool:
+    """Equal up to blanks at the edges that the text itself does not hold apart from its marks'."""
+    return isinstance(got, str) and got.strip() == text.strip() and text != text.strip()
+
+
+def _text_cause(sent: Written, part: Part, text: str, received: Mapping[str, JSON]) -> Cause:
+    printed = sent.printed(part)
+    if not printed and text:
+        return Cause.LOST
+    other = received.get("reasoning_content" if part is Part.CONTENT else "content")
+    if text and isinstance(other, str) and text in other:
+        return Cause.MERGED
+    return Cause.ALTERED if printed.strip() != text.strip() else Cause.PARSER
+
+
+# -- calls -----------------------------------------------------------------------------------------------------
+
+
+def _call_differences(output: OutputFormat, sent: Written, received: Sequence[JSON]) -> Iterator[Difference]:
+    calls = calls_of(sent.message)
+    for index, call in enumerate(calls):
+        got = received[index] if index < len(received) else None
+        if not isinstance(got, Mapping):
+            shown = any(slot.call == index for slot in sent.turn.slots)
+            yield Difference(f"tool_calls/{index}", dict(call), None, Cause.PARSER if shown else Cause.LOST)
+            continue
+        yield from _one_call(output, sent, index, call, got)
+    for index in range(len(calls), len(received)):
+        yield Difference(f"tool_calls/{index}", None, received[index], Cause.PARSER)
+
+
+def _one_call(
+    output: OutputFormat, sent: Written, index: int, call: Mapping[str, JSON], got: Mapping[str, JSON]
+) -> Iterator[Difference]:
+    function, read = _mapping(call.get("function")), _mapping(got.get("function"))
+    slots = [slot for slot in sent.turn.slots if slot.call == index]
+    if read.get("name") != function.get("name"):
+        shown = any(slot.part in (Part.NAME, Part.ID) for slot in slots)
+        cause = Cause.PARSER if shown else Cause.LOST
+        yield Difference(f"tool_calls/{index}/name", function.get("name"), read.get("name"), cause)
+    if any(slot.part is Part.ID for slot in slots) and got.get("id") != call.get("id"):
+        yield Difference(f"tool_calls/{index}/id", call.get("id"), got.get("id"), Cause.PARSER)
+    arguments = _decoded(function.get("arguments"))
+    answer = _decoded(read.get("arguments"))
+    place = f"tool_calls/{index}/arguments"
+    if not isinstance(arguments, Mapping) or not isinstance(answer, Mapping):
+        if not same(arguments, answer):
+            yield Difference(place, arguments, read.get("arguments"), _whole_cause(slots))
+        return
+    for name in dict.fromkeys((*arguments, *answer)):
+        one, other = arguments.get(name, _ABSENT), answer.get(name, _ABSENT)
+        if not same(one, other):
+            cause = _argument_cause(output, sent, slots, name, one)
+            yield Difference(f"{place}/{name}", _plain(one), _plain(other), cause)
+
+
+_ABSENT = "\ue0aeabsent"
+
+
+def _plain(value: JSON) -> JSON:
+    return None if value == _ABSENT else value
+
+
+def _mapping(value: JSON) -> Mapping[str, JSON]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _decoded(value: JSON) -> JSON:
+    if not isinstance(value, str):
+        return value
+    try:
+        decoded: JSON = json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return decoded
+
+
+def same(one: JSON, other: JSON) -> bool:
+    """Equal as JSON: 1, 1.0 and true are three values, the order of members is none."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _whole_cause(slots: Sequence[Slot]) -> Cause:
+    return Cause.PARSER if any(slot.part in (Part.ARGUMENTS, Part.VALUE) for slot in slots) else Cause.LOST
+
+
+def _argument_cause(output: OutputFormat, sent: Written, slots: Sequence[Slot], name: str, value: JSON) -> Cause:
+    own = [slot for slot in slots if slot.path[:1] == (name,)]
+    if not own and not any(slot.part is Part.ARGUMENTS for slot in slots):
+        return Cause.LOST
+    values = [slot for slot in own if not slot.key]
+    printed = sent.turn.raw[values[0].start : values[-1].end] if values else ""
+    if isinstance(value, str) and value not in printed and json.dumps(value, ensure_ascii=False)[1:-1] not in printed:
+        return Cause.ALTERED
+    return Cause.AMBIGUOUS if _is_ambiguous(output, value) else Cause.PARSER
+
+
+def _is_ambiguous(output: OutputFormat, value: JSON) -> bool:
+    """Whether a raw value holds a mark that closes it, or the quotes it stands in."""
+    calls = output.tool_calls
+    if calls is None or calls.members is None or not isinstance(calls.values.string, ValueWritten):
+        return False
+    written = calls.values.string
+    if written.encoding is not Encoding.RAW:
+        return False
+    closer = plain(written.end) or plain(calls.members.member.rpartition("⟩")[2]) or plain(calls.members.separator)
+    return isinstance(value, str) and (not closer.strip() or closer.strip() in value or value != value.strip())

@@ -1,0 +1,136 @@
+"""parse(render(m)) == m, for every message that the template can express.
+
+Theory of operation. Each probe message is rendered, its text is cut out as the model would have written it
+(`written.py`), read with the learned format whole and in chunks (`chunks.py`), and compared with what was sent
+(`comparison.py`). Probes that the template declines or shows nothing of are not applicable; one part that it
+loses is its own loss and is said, but fails nothing of the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from chatlint.conversation import JSON, Message
+from chatlint.parse.formats import OutputFormat
+from chatlint.parse.machine import OutputParser
+from chatlint.probe.case import Observation, Variant
+from chatlint.probe.trace import Trace
+from chatlint.render.syntax import Syntax, syntax_of
+from chatlint.infer.samples import OFF, Samples, find_samples
+from chatlint.verify.chunks import broken_chunking
+from chatlint.verify.comparison import Cause, Difference, differences
+from chatlint.verify.written import Written, written
+
+TEXTS: tuple[tuple[str, Variant, int], ...] = (
+    ("roles/user-assistant", OFF, 1),
+    ("content/markup", {}, 1),
+)
+REASONED: tuple[tuple[str, Variant, int], ...] = (("reasoning/last", OFF, 1),)
+CALLS: tuple[tuple[str, Variant, int], ...] = (
+    ("calls/one", OFF, 1),
+    ("calls/two", OFF, 1),
+    ("calls/three", OFF, 1),
+    ("calls/one", {"content": "text", **OFF}, 1),
+    ("calls/two", {"content": "text", **OFF}, 1),
+    ("calls/one-answered", OFF, 3),
+    ("arguments/every-type", OFF, 1),
+    ("arguments/hard-strings", OFF, 1),
+    ("arguments/none", OFF, 1),
+)
+REASONED_CALLS: tuple[tuple[str, Variant, int], ...] = (
+    ("reasoning/call", OFF, 1),
+    ("reasoning/text-call", OFF, 1),
+    ("reasoning/two-calls", {}, 1),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrip:
+    """One message there and back: what was sent, the text a model would have written, what was read from it."""
+
+    case: str
+    sent: Message
+    text: str
+    received: Mapping[str, JSON]
+    differences: tuple[Difference, ...]
+    prefix: bool
+    """Whether the history begins with prompt and text: what the model was shown, then what it wrote."""
+    chunks: tuple[str, ...] = ()
+    """A chunking that gave another message, () if all agree."""
+
+    @property
+    def passed(self) -> bool:
+        """Everything came back, in every chunking."""
+        return not self.differences and not self.chunks
+
+    @property
+    def template_only(self) -> bool:
+        """Everything that did not come back was lost or altered before the parser saw it."""
+        mine = (Cause.PARSER, Cause.AMBIGUOUS)
+        return not self.chunks and all(difference.cause not in mine for difference in self.differences)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundTrips:
+    """All round trips of one template; `not_applicable` are case ids with nothing to read back."""
+
+    trips: tuple[RoundTrip, ...] = ()
+    not_applicable: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> int:
+        """How many came back whole."""
+        return sum(trip.passed for trip in self.trips)
+
+    @property
+    def failures(self) -> tuple[RoundTrip, ...]:
+        """Those that did not."""
+        return tuple(trip for trip in self.trips if not trip.passed)
+
+
+def round_trips(trace: Trace, output: OutputFormat, syntax: Syntax | None = None) -> RoundTrips:
+    """Sends every probe message that the template can express there and back."""
+    samples = find_samples(trace, syntax or syntax_of(trace.template.text))
+    trips: list[RoundTrip] = []
+    without: list[str] = []
+    for probe, variant, index in _cases(samples, output):
+        seen = samples.look(probe, variant)
+        sent = written(trace, output, seen, index)
+        if sent is None:
+            without.append(seen.case.id)
+        else:
+            trips.append(_trip(output, seen, sent))
+    return RoundTrips(tuple(trips), tuple(dict.fromkeys(without)))
+
+
+def _cases(samples: Samples, output: OutputFormat) -> Iterator[tuple[str, Variant, int]]:
+    yield from TEXTS
+    reasoned = samples.reasoning is not None and output.reasoning is not None
+    calling = samples.calls is not None and output.tool_calls is not None
+    yield from REASONED if reasoned else ()
+    yield from (_in_form(case, samples.suffix) for case in CALLS) if calling else ()
+    yield from REASONED_CALLS if calling and reasoned else ()
+
+
+def _in_form(case: tuple[str, Variant, int], suffix: str) -> tuple[str, Variant, int]:
+    """A call's probe in the form in which the template shows calls (with a result, with an answer)."""
+    probe, variant, index = case
+    plain = probe.removeprefix("calls/") in ("one", "two", "three")
+    if not suffix or not plain:
+        return case
+    return probe + suffix, {axis: value for axis, value in variant.items() if axis != "generation"}, index
+
+
+def _trip(output: OutputFormat, seen: Observation, sent: Written) -> RoundTrip:
+    tools = seen.case.conversation.tools
+
+    def parser() -> OutputParser:
+        return output.parser(tools=tools, generation_prompt=sent.prompt)
+
+    received = parser().parse(sent.text)
+    found = differences(output, sent, received)
+    chunks: Sequence[str] = broken_chunking(parser, sent.text, received) or ()
+    return RoundTrip(
+        seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks)
+    )

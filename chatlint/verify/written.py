@@ -1,0 +1,114 @@
+"""The text a model would have had to write for a message, cut out of the prompt that repeats the message.
+
+Theory of operation. What the model saw is the conversation before its message, with a generation prompt; what it
+wrote is the rest of the turn, up to a mark that ends turns. Both stand in one prompt if the prompt with the message
+begins as the one without it ended. Where it does not (a generation prompt that opens a thought which the history
+writes empty), the model's text begins behind the header instead, and the header alone counts as the prompt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from chatlint.conversation import Message
+from chatlint.infer.turns import Part, Turn, turn_of
+from chatlint.parse import patterns
+from chatlint.parse.formats import OutputFormat
+from chatlint.probe.case import Case, Observation
+from chatlint.probe.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A message as the model would have written it: `prompt` is what stands before it from the header on, `text`
+    its own text without a mark that ends the turn, `stop` that mark ("" if none follows). `continues` says whether
+    the history begins with what the model was shown."""
+
+    observation: Observation
+    message: Message
+    turn: Turn
+    prompt: str
+    text: str
+    stop: str
+    continues: bool
+
+    def printed(self, part: Part) -> str:
+        """What stands in the turn for a text part, "" if nothing does."""
+        slots = [slot for slot in self.turn.slots if slot.part is part and slot.call < 0]
+        return self.turn.raw[slots[0].start : slots[-1].end] if slots else ""
+
+
+def written(trace: Trace, output: OutputFormat, observation: Observation, index: int) -> Written | None:
+    """The message at `index` of a rendered case as text; None if nothing of it shows or its start is not found."""
+    turn = turn_of(observation, index)
+    if turn is None:
+        return None
+    prompt = _generation_prompt(trace, observation, index)
+    lead = turn.raw[: turn.slots[0].start]
+    begin = _begin(turn.raw, lead, prompt, output)
+    if begin is None:
+        return None
+    start, shown, continues = begin
+    end, stop = _end(turn, output)
+    return Written(observation, turn.message, turn, shown, turn.raw[start:end], stop, continues)
+
+
+def _generation_prompt(trace: Trace, observation: Observation, index: int) -> str | None:
+    """What follows the last input before the message when the model is asked to write it."""
+    case = observation.case
+    before = replace(case.conversation, messages=case.conversation.messages[:index])
+    name = f"{case.probe}/before-{index}"
+    asked = trace.ask(Case(name, case.variant, before, True, False))
+    if asked.prompt is None:
+        return None
+    return asked.text[_last_input(asked) :]
+
+
+def _last_input(observation: Observation) -> int:
+    prompt = observation.prompt
+    assert prompt is not None
+    ends = [span.end for span in prompt.inputs() if _is_text(span.origin)]
+    return max(ends, default=0)
+
+
+def _is_text(origin: object) -> bool:
+    pointer = str(getattr(origin, "pointer", ""))
+    return pointer.rpartition("/")[2] not in ("role", "type", "index")
+
+
+def _begin(raw: str, lead: str, prompt: str | None, output: OutputFormat) -> tuple[int, str, bool] | None:
+    """Where the model's text begins in the turn, what it was shown from the header on, and whether the history
+    continues that."""
+    header = plain(output.header)
+    if prompt is not None and raw.startswith(prompt):
+        return len(prompt), _shown(prompt, header, output), True
+    if header and header in lead:
+        return lead.rindex(header) + len(header), header, False
+    return None
+
+
+def _shown(prompt: str, header: str, output: OutputFormat) -> str:
+    """The part of a prompt's end that belongs to the model's turn."""
+    if header and header in prompt:
+        return prompt[prompt.rindex(header) :]
+    known = (output.generation_prompt.text, *(one.text for one in output.generation_prompt.by_switch))
+    return max((text for text in known if prompt.endswith(text)), key=len, default="")
+
+
+def _end(turn: Turn, output: OutputFormat) -> tuple[int, str]:
+    """Where the model's text ends in the turn, and the mark that stands there."""
+    begin = turn.slots[-1].end
+    found = [
+        (at, -len(mark), mark)
+        for mark in map(plain, output.end_of_turn)
+        if mark and (at := turn.raw.find(mark, begin)) >= 0
+    ]
+    if not found:
+        return len(turn.raw), ""
+    at, _, mark = min(found)
+    return at, mark
+
+
+def plain(pattern: str) -> str:
+    """A pattern's literal text, without its slots."""
+    return "".join(piece for piece in patterns.pieces(pattern) if not isinstance(piece, patterns.Slot))
