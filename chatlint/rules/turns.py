@@ -11,15 +11,34 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
+_LONG_TAIL = 30
+"""Words after the last question: generation prompts have fewer, orders to a guard or a ranker more."""
+
+
 def chats(subject: Subject) -> bool:
-    """Whether this is a template for conversations: a question and an answer in the history reach the prompt.
+    """Whether this is a template for conversations: questions and answers reach the prompt, and after the
+    last question the model's turn follows.
 
     Base models, embedders, rerankers and guards need no more than one text, and are not judged as chats.
     """
-    return any(
-        content_shown(subject.see(probe), "/messages/0/content", "/messages/1/content")
-        for probe in ("roles/user-assistant-user", "roles/user-assistant")
-    )
+    history = subject.see("roles/user-assistant-user")
+    if history.prompt is None:
+        history = subject.see("roles/user-assistant")
+    contents = [f"/messages/{place}/content" for place in range(len(history.case.conversation.messages))]
+    if not content_shown(history, *contents) or _same_headers(history):
+        return False
+    tail = behind(subject.see("roles/user"), "/messages/0/content")
+    return len((tail or "").split()) <= _LONG_TAIL
+
+
+def _same_headers(history: Observation) -> bool:
+    """Whether nothing tells a question from an answer: what stands before each is the same."""
+    count = len(history.case.conversation.messages)
+    places = [found for place in range(count) if (found := bounds(history, f"/messages/{place}/content"))]
+    if len(places) < 3:
+        return False
+    first, answer, second = places
+    return history.text[first[1] : answer[0]].strip() == history.text[answer[1] : second[0]].strip()
 
 
 def before(observation: Observation, pointer: str) -> str | None:

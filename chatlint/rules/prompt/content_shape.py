@@ -31,6 +31,7 @@ from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, content_shown, faulted, said
+from chatlint.rules.turns import chats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,20 +59,24 @@ _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content
 
 @rule("CT303", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
+    if not chats(subject):
+        return
     lost: dict[str, list[tuple[str, Sight]]] = {}
-    broken: list[tuple[str, Observation]] = []
+    broken: dict[str, list[tuple[str, Observation]]] = {}
     written: dict[Notation, list[Sight]] = {Notation.PYTHON: [], Notation.JSON: []}
     for role in _ROLES:
         string, one, two = _shapes(subject, role)
         if not content_shown(string, role.content):
-            if content_shown(one, role.content):
+            if content_shown(one, role.content) and faulted(string):
+                broken.setdefault("a list of parts", []).append((role.name, string))
+            elif content_shown(one, role.content):
                 sight = at_end(string, "the text is nowhere up to here")
                 lost.setdefault("a string", []).append((role.name, sight))
             continue
         for parts in (one, two):
             how = notation(parts, role.content)
             if faulted(parts):
-                broken.append((role.name, parts))
+                broken.setdefault("a string", []).append((role.name, parts))
             elif how in written:
                 written[how].append(at(parts, role.content, "the list's own notation"))
             elif parts.prompt and not content_shown(parts, role.content):
@@ -100,19 +105,19 @@ def _lost(lost: dict[str, list[tuple[str, Sight]]]) -> Iterator[Cause]:
         )
 
 
-def _broken(broken: list[tuple[str, Observation]]) -> Iterator[Cause]:
-    """Every role breaks for the same reason: content is taken for a string."""
-    if not broken:
-        return
-    roles = ", ".join(dict.fromkeys(name for name, _ in broken))
-    yield Cause(
-        key="strings only",
-        message=f"content must be a string ({roles}): text parts break the template ({said(broken[0][1])})",
-        consequence="Requests with parts fail in engines that do not flatten them first.",
-        sights=tuple(Sight(one) for _, one in broken),
-        severity=Severity.WARNING,
-        fix=_FIX,
-    )
+def _broken(broken: dict[str, list[tuple[str, Observation]]]) -> Iterator[Cause]:
+    """Every role breaks for the same reason: content is taken to have one shape."""
+    for wanted, seen in broken.items():
+        roles = ", ".join(dict.fromkeys(name for name, _ in seen))
+        other = "text parts break" if wanted == "a string" else "a text breaks"
+        yield Cause(
+            key=f"only {wanted}",
+            message=f"content must be {wanted} ({roles}): {other} the template ({said(seen[0][1])})",
+            consequence="Requests in the other shape fail in engines that do not change it first.",
+            sights=tuple(Sight(one) for _, one in seen),
+            severity=Severity.WARNING if wanted == "a string" else Severity.ERROR,
+            fix=_FIX,
+        )
 
 
 def _written(written: dict[Notation, list[Sight]]) -> Iterator[Cause]:

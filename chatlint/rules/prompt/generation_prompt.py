@@ -21,6 +21,7 @@ servers hand it to the client. A header that is always there spoils training dat
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.calls import supported
@@ -28,12 +29,12 @@ from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end
-from chatlint.rules.turns import agree, before, behind
+from chatlint.rules.turns import before, behind, chats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
 
@@ -60,19 +61,26 @@ _TOOLS = (
 )
 
 
+_WORD = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")
+"""What a header has at least; a lone letter is a left-over of an escape."""
+
+
 @rule("CT301", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
+    if not chats(subject):
+        return
     way = supported(subject)
-    lasts: list[tuple[_Last, Mapping[str, str]]] = [(last, {}) for last in _TEXT] + [
-        (last, way) for last in _TOOLS if way is not None
-    ]
+    lasts: list[tuple[_Last, Variant]] = [(last, {}) for last in _TEXT]
+    lasts += [(last, way) for last in _TOOLS if way is not None]
+    closer = _closer(subject)
     missing = []
     for last, axes in lasts:
         asked = subject.see(last.probe, axes)
-        without = subject.see(last.probe, axes, generation="off")
-        header = _missing_header(
-            asked, without, subject.see(last.answered, axes, generation="off"), last.answer
-        )
+        if asked.prompt is None or asked.text != subject.see(last.probe, axes, generation="off").text:
+            continue
+        answered = subject.see(last.answered, axes, generation="off")
+        until = before(answered, last.answer)
+        header = _missing_header(subject, asked, until, closer) or _closed(subject, asked, until, closer)
         if header:
             missing.append((last.kind, asked, header))
     if missing:
@@ -81,15 +89,35 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield from _always(subject)
 
 
-def _missing_header(asked: Observation, without: Observation, answered: Observation, answer: str) -> str:
-    """What stands between the prompt and an answer in the history, where no flag makes a difference."""
-    if asked.prompt is None or asked.text != without.text:
-        return ""
-    until = before(answered, answer)
-    if until is None or not until.startswith(asked.text.rstrip()):
+def _closer(subject: Subject) -> str:
+    """The first word after an answer in the history: it closes the assistant's turn."""
+    tail = behind(subject.see("roles/user-assistant-user", generation="off"), "/messages/1/content")
+    words = tail.split(maxsplit=1) if tail else []
+    return words[0].partition(">")[0] + ">" if words and ">" in words[0] else "".join(words[:1])
+
+
+def _missing_header(subject: Subject, asked: Observation, until: str | None, closer: str) -> str:
+    """What stands between the prompt and an answer in the history. Nothing is missing where a tool result is
+    written inside the assistant's turn and leaves it open, or where all roles have the same header."""
+    if until is None or not until.startswith(asked.text.rstrip()) or _still_open(asked, closer):
         return ""
     header = until[len(asked.text.rstrip()) :].strip()
-    return header if any(character.isalnum() for character in header) else ""
+    question = before(subject.see("roles/user"), "/messages/0/content") or ""
+    return header if _WORD.search(header) and not question.rstrip().endswith(header) else ""
+
+
+def _still_open(asked: Observation, closer: str) -> bool:
+    calls = behind(asked, "/messages/1/tool_calls")
+    return calls is not None and bool(closer) and closer not in calls
+
+
+def _closed(subject: Subject, asked: Observation, until: str | None, closer: str) -> str:
+    """The generation prompt that follows a question, where the prompt ends with a turn that was closed."""
+    end = asked.text.rstrip()
+    if not closer or not end.endswith(closer) or (until or "").rstrip().endswith(closer):
+        return ""
+    usual, without = subject.see("roles/user"), subject.see("roles/user", generation="off")
+    return usual.text[len(without.text) :].strip() if usual.text.startswith(without.text) else ""
 
 
 def _missing(missing: list[tuple[str, Observation, str]], *, everywhere: bool) -> Cause:
@@ -106,13 +134,15 @@ def _missing(missing: list[tuple[str, Observation, str]], *, everywhere: bool) -
 
 def _always(subject: Subject) -> Iterator[Cause]:
     """A header that also follows a finished answer, whatever the flag says."""
+    from chatlint.infer.markers import common_suffix
+
     ended = subject.see("roles/user-assistant", generation="off")
     followed = subject.see("roles/user-assistant-user", generation="off")
     header = before(ended, "/messages/1/content")
     tail, usual = behind(ended, "/messages/1/content"), behind(followed, "/messages/1/content")
     if not header or not tail or usual is None or usual.startswith(tail.rstrip()):
         return
-    extra = _common_end(tail.rstrip(), header.rstrip())
+    extra = common_suffix([tail.rstrip(), header.rstrip()]).strip()
     if (
         any(character.isalnum() for character in extra)
         and ended.text == subject.see("roles/user-assistant").text
@@ -125,8 +155,3 @@ def _always(subject: Subject) -> Iterator[Cause]:
             severity=Severity.WARNING,
             fix="Write it only under `{% if add_generation_prompt %}`.",
         )
-
-
-def _common_end(one: str, other: str) -> str:
-    count = agree(one[::-1], other[::-1])
-    return one[len(one) - count :]

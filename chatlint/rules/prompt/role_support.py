@@ -45,25 +45,25 @@ class _Order(NamedTuple):
 
     probe: str
     what: str
-    position: int
+    messages: tuple[int, ...]
     dropped: Severity = Severity.ERROR
     refusing: Severity | None = Severity.WARNING
 
 
 _LATER = "system text that is not first"
 _ORDERS = (
-    _Order("roles/user-assistant-user", "an answer in the history", 1),
-    _Order("roles/system-user", "system text", 0, refusing=None),
-    _Order("roles/two-users", "two user messages in a row", 0),
-    _Order("roles/two-assistants-user", "two assistant messages in a row", 1),
-    _Order("roles/two-systems", _LATER, 1, refusing=None),
-    _Order("roles/late-system", _LATER, 2, refusing=None),
-    _Order("roles/late-system-after-first", _LATER, 3, refusing=None),
-    _Order("roles/developer", "a developer message", 0, Severity.WARNING),
-    _Order("roles/developer-after-system", "a developer message", 1, Severity.WARNING),
-    _Order("roles/system-only", "system text alone", 0, Severity.WARNING),
+    _Order("roles/user-assistant-user", "an answer in the history", (1,)),
+    _Order("roles/system-user", "system text", (0,), refusing=None),
+    _Order("roles/two-users", "one of two user messages in a row", (0, 1)),
+    _Order("roles/two-assistants-user", "one of two assistant messages in a row", (1, 2)),
+    _Order("roles/two-systems", _LATER, (1,), refusing=None),
+    _Order("roles/late-system", _LATER, (2,), refusing=None),
+    _Order("roles/late-system-after-first", _LATER, (3,), refusing=None),
+    _Order("roles/developer", "a developer message", (0,), Severity.WARNING),
+    _Order("roles/developer-after-system", "a developer message", (1,), Severity.WARNING),
+    _Order("roles/system-only", "system text alone", (0,), Severity.WARNING),
 )
-_INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", 2)
+_INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", (2,))
 
 
 @rule("CT302", severity=Severity.ERROR)
@@ -83,13 +83,14 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
     severities: dict[str, Severity] = {}
     lost_system = False
     for order, one in seen:
-        if one.prompt is None or content_shown(one, f"/messages/{order.position}/content"):
+        lost = [place for place in order.messages if not content_shown(one, f"/messages/{place}/content")]
+        if one.prompt is None or not lost:
             continue
         if lost_system and order.what in (_LATER, "system text alone"):  # the same cause again
             continue
         lost_system = lost_system or order.what == "system text"
         severities.setdefault(order.what, order.dropped)
-        losses.add(order.what, at_end(one, f"message {order.position + 1} is nowhere up to here"))
+        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here"))
     for what, sights in losses:
         yield Cause(
             key=f"dropped: {what}",
