@@ -18,15 +18,15 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum
 from functools import lru_cache
 from typing import TypeAlias
 
 from chatlint.errors import UsageError
 
 
-class Slot(StrEnum):
-    """The gaps a pattern can have."""
+class Slot(Enum):
+    """The gaps a pattern can have. No StrEnum: a slot must not pass for literal text."""
 
     NAME = "name"
     ID = "id"
@@ -129,6 +129,8 @@ class Skeleton:
     """Whether the arguments are a string that holds JSON."""
     id_first: bool
     """Whether the id stands before the arguments."""
+    keys: frozenset[str]
+    """All keys of the outermost object."""
 
 
 _BARE = re.compile(r'"(?:[^"\\]|\\.)*"|⟨\w+⟩')
@@ -159,7 +161,8 @@ def skeleton(body: str) -> Skeleton:
     identity = found.get(ID) or found.get(bare + ID)
     if name is None and NAME not in arguments and identity is None:
         raise UsageError(f"tool_calls.body: neither ⟨name⟩ nor ⟨id⟩ in {body!r}")
-    return Skeleton(arguments, name, identity, quoted, ID in body and body.index(ID) < body.index(ARGUMENTS))
+    id_first = ID in body and body.index(ID) < body.index(ARGUMENTS)
+    return Skeleton(arguments, name, identity, quoted, id_first, frozenset(value))
 
 
 def _walk(value: object, path: tuple[str, ...], found: dict[str, tuple[str, ...]]) -> None:

@@ -1,0 +1,308 @@
+"""Tool calls, read as they come.
+
+A call is held until its name is certain; then it is said, and from there on it stays a call, whatever
+follows. Before that nothing has been said, and the stream can go back to where the call seemed to begin.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from chatlint.parse.events import ArgumentsDelta, Scribe
+from chatlint.parse.literals import container
+from chatlint.parse.markers import MORE, Found, Marker, fit, name_run, take
+from chatlint.parse.members import MemberReader
+from chatlint.parse.objects import ObjectReader, wrapped
+from chatlint.parse.patterns import COUNTER, NAME, Slot
+from chatlint.parse.plans import Entry, Plan
+from chatlint.parse.schemas import Tools
+from chatlint.parse.stream import Reading, Stream
+
+_COUNT = re.compile(r"[.:]?\d+\Z|[:#]\w*\Z")
+
+
+class CallReader:
+    """Reads the calls of one turn."""
+
+    def __init__(self, plan: Plan, stream: Stream, scribe: Scribe, tools: Tools) -> None:
+        self._plan = plan
+        self._stream = stream
+        self._scribe = scribe
+        self._tools = tools
+        self._odd = [name for name in tools.names if not _is_run(name)]
+        """Declared names that do not look like one."""
+        self._name = ""
+        self._id = ""
+        self._started = False
+        self.cut = False
+        """Whether the text ended inside a call's arguments."""
+
+    def read(self, entry: Entry, *, declared: bool, name: str = "") -> Reading[bool]:
+        """The call that begins here, and all that follow it directly. False if there is none; `stream.rewind`
+        then goes back. `declared`: only a declared tool counts. `name`: the tool's, if it was read before."""
+        if not (yield from self._call(entry, declared, name)):
+            return False
+        while (yield from self._another()):
+            pass
+        return True
+
+    # One call
+
+    def _call(self, entry: Entry, declared: bool, name: str = "") -> Reading[bool]:
+        """One call from a step on. False if it was none."""
+        self._name, self._id = name, ""
+        self._started = False
+        declared = declared or entry.weak
+        step = entry.step if entry.step >= 0 else len(self._plan.steps) - 1
+        counter = ""
+        while step < len(self._plan.steps):
+            kind = self._plan.steps[step]
+            if isinstance(kind, Marker):
+                after = yield from take(self._stream, self._plan.ways_on[step])
+                if after is None and not self._name and not self._id and step:
+                    return False
+                if after is None and (self._name or self._id):
+                    return (yield from self._without_mark(declared))
+                counter = "".join(re.findall(r"\d+", self._stream.taken)[-1:]) if after else counter
+                step = after or step + 1
+                if (
+                    after
+                    and self._named()
+                    and not declared
+                    and self._name in self._tools
+                    and self._last(step)
+                ):
+                    self._start()
+                continue
+            if kind is Slot.ARGUMENTS:
+                self._complete_id(counter)
+                return (yield from self._body(declared))
+            text = yield from self._run(step)
+            if not text:
+                return False
+            if kind is Slot.NAME:
+                self._name = self._name or text
+            else:
+                self._id = text
+            step += 1
+        return False
+
+    def _last(self, step: int) -> bool:
+        """Whether only the arguments are missing."""
+        return (
+            step < len(self._plan.steps)
+            and self._plan.steps[step] is Slot.ARGUMENTS
+            and not self._plan.skeleton
+        )
+
+    def _named(self) -> bool:
+        """Finds the name in the id, where it has no place of its own."""
+        if not self._name and self._id:
+            self._name = self._name_in(self._id)
+        return bool(self._name)
+
+    def _complete_id(self, counter: str) -> None:
+        """An id that the template composes, from what was read."""
+        if self._plan.id_pattern and not self._id and Slot.ID not in self._plan.steps and self._name:
+            self._id = self._plan.id_pattern.replace(NAME, self._name).replace(COUNTER, counter)
+
+    def _name_in(self, identity: str) -> str:
+        """The tool's name inside an id."""
+        match = self._plan.identity.fullmatch(identity) if self._plan.identity else None
+        if match and match[1] in self._tools:
+            return match[1]
+        declared = next((name for name in self._tools.names if name in identity), "")
+        return declared or (match[1] if match else _COUNT.sub("", identity).rpartition(".")[2] or identity)
+
+    def _run(self, step: int) -> Reading[str]:
+        """The text of a name or an id, up to what follows it; "" if there is none."""
+        stream, steps = self._stream, self._plan.steps
+        following = steps[step + 1] if step + 1 < len(steps) else None
+        while True:
+            yield from stream.skip_blank()
+            odd = self._odd_name()
+            run = name_run(stream.text, stream.at)
+            if odd is None and run is None:
+                return ""
+            end = stream.at + len(odd) if odd else run.end() if run else stream.at
+            if odd is not None and (end < len(stream.text) or stream.final):
+                cut = self._mark_inside(following, stream.at + 1, end) if not odd else end
+                if cut != MORE:
+                    text = stream.text[stream.at : cut]
+                    stream.at = cut
+                    return text
+            yield
+
+    def _odd_name(self) -> str | None:
+        """A declared name of unusual form that stands here; "" if none does, None while one may come."""
+        stream = self._stream
+        rest = stream.text[stream.at : stream.at + 256]
+        for name in self._odd:
+            if rest.startswith(name):
+                return name
+            if not stream.final and name.startswith(rest):
+                return None
+        return ""
+
+    def _mark_inside(self, following: Marker | Slot | None, at: int, end: int) -> int:
+        """Where the mark after a name begins, if that lies inside the run of text; else its end."""
+        if not isinstance(following, Marker) or not _is_run(following.first[:1]):
+            return end
+        text = self._stream.text
+        while (at := text.find(following.first[0], at, end)) >= 0:
+            found = following.match(text, at)
+            if found > 0 or (found == MORE and not self._stream.final):
+                return MORE if found == MORE else at
+            at += 1
+        return end
+
+    def _without_mark(self, declared: bool) -> Reading[bool]:
+        """After a name, without the mark before the arguments: they begin at once, or there are none."""
+        self._named()
+        char = yield from self._stream.skip_blank()
+        known = self._name in self._tools
+        if char == "{" and self._plan.skeleton is None:
+            return (yield from self._body(declared))
+        closes = isinstance(fit(self._plan.closers, self._stream, self._stream.at), Found)
+        if not (closes or (known and self._at_end_of_call(char))) or (declared and not known):
+            return False
+        self._start()
+        self._scribe.arguments("{}")
+        self._end(char != "")
+        return True
+
+    def _at_end_of_call(self, char: str) -> bool:
+        """Whether the text ends here, or in a mark that has begun."""
+        stream = self._stream
+        rest = [mark.match(stream.text, stream.at) for mark, _ in self._plan.closers.entries]
+        return stream.final and (char == "" or MORE in rest)
+
+    # Bodies
+
+    def _body(self, declared: bool) -> Reading[bool]:
+        """The arguments, or the literal that holds them."""
+        if self._plan.skeleton:
+            write = self._scribe.arguments
+            reader = ObjectReader(
+                self._plan.skeleton, self._stream, self._tools, self._announce, write, declared
+            )
+            return (yield from self._object(reader))
+        self._named()
+        if declared and self._name not in self._tools:
+            return False
+        char = yield from self._stream.skip_blank()
+        if not self._started and not self._plausible(char):
+            return False
+        self._start()
+        whole = yield from self._arguments(char)
+        self._end(whole)
+        return True
+
+    def _plausible(self, char: str) -> bool:
+        """Whether arguments, or the call's end, may stand here."""
+        if self._name in self._tools and char == "":
+            return True
+        if char and char in '{"' and self._plan.layout is None:
+            return True
+        stream, layout = self._stream, self._plan.layout
+        if isinstance(fit(self._plan.closers, stream, stream.at), Found):
+            return True
+        if layout is None:
+            return False
+        return char == "{" or layout.before is None or fit(layout.places, stream, stream.at) != -1
+
+    def _arguments(self, char: str) -> Reading[bool]:
+        """⟨arguments⟩ of a text body."""
+        write = self._scribe.arguments
+        if self._plan.layout:
+            schema = self._tools.parameters(self._name)
+            return (yield from MemberReader(self._stream, write).arguments(self._plan.layout, schema))
+        if char == "{":
+            return (yield from container(self._stream, write))
+        if char == '"':
+            return (yield from wrapped(self._stream, write))
+        write("{}")
+        return char != ""
+
+    def _object(self, reader: ObjectReader) -> Reading[bool]:
+        """An object literal with everything in it."""
+        whole = yield from reader.read(self._name)
+        if not self._started:
+            return False
+        self._id = reader.id or self._id
+        self._end(whole)
+        return True
+
+    # What is said
+
+    def _announce(self, name: str, identity: str) -> None:
+        """The object reader is certain of the name."""
+        self._name = name or self._name
+        self._id = identity or self._id
+        self._named()
+        self._start()
+
+    def _start(self) -> None:
+        if self._started:
+            return
+        self._started = True
+        self._scribe.start(self._id, self._name)
+        self._stream.release()
+        self._stream.echo = partial(ArgumentsDelta, self._scribe.calls - 1)
+
+    def _end(self, whole: bool) -> None:
+        self._stream.echo = None
+        self._scribe.end(self._id, whole)
+        self.cut = self.cut or not whole
+
+    # What follows
+
+    def _another(self) -> Reading[bool]:
+        """Passes what closes a call, then reads the next one, if one follows."""
+        stream, plan = self._stream, self._plan
+        in_section = True
+        while in_section and (yield from stream.skip_blank()):
+            closed = yield from take(stream, plan.closers)
+            if closed is None:
+                break
+            in_section = not closed
+        if stream.final and self._at_end_of_call(stream.text[stream.at : stream.at + 1]):
+            stream.at = len(stream.text)
+        if not in_section or (yield from stream.skip_blank()) == "":
+            return False
+        stream.keep()
+        if (yield from self._next_call()):
+            return True
+        stream.rewind()
+        return False
+
+    def _next_call(self) -> Reading[bool]:
+        """The next call, past separators. False, with nothing said, if what follows is none."""
+        stream, plan = self._stream, self._plan
+        separated = False
+        while char := (yield from stream.skip_blank()):
+            if char in ",;" or (char == "]" and plan.skeleton):
+                stream.at += 1
+            elif not (yield from take(stream, plan.separator)):
+                break
+            separated = separated or char != "]"
+        entry = None if char == "{" and plan.skeleton else (yield from self._entry())
+        if entry:
+            return (yield from self._call(entry, entry.weak))
+        if plan.skeleton:
+            return char == "{" and (yield from self._call(Entry(-1), not separated))
+        if isinstance(plan.steps[0], Marker):
+            return False
+        return (yield from self._call(Entry(0), not separated))
+
+    def _entry(self) -> Reading[Entry | None]:
+        """The mark a further call begins with."""
+        entry = yield from take(self._stream, self._plan.entries)
+        return entry if entry is None or entry.step >= 0 else None
+
+
+def _is_run(text: str) -> bool:
+    """Whether a name's run of text would hold all of this."""
+    run = name_run(text, 0)
+    return run is not None and run.end() == len(text)

@@ -1,0 +1,158 @@
+"""How members, items and values are laid out, compiled: which marks to look for, and what each would mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, TypeVar
+
+from chatlint.parse.markers import Marker, MarkerSet, marker
+from chatlint.parse.notation import Encoding, Items, Members, Values, Written
+from chatlint.parse.patterns import KEY, VALUE, Slot, split_at
+from chatlint.parse.schemas import ALL, Types
+
+T = TypeVar("T")
+Place: TypeAlias = Literal["member", "separator", "end"]
+
+
+@dataclass(slots=True)
+class Way:
+    """One way in which a value can begin: after `start` it is of one of `types`."""
+
+    start: Marker | None
+    types: Types
+    raw: bool
+    """Whether a string would stand raw, so that only a schema tells it from other types."""
+    trail: str
+    """Whitespace after `start` that belongs to the frame of a raw value."""
+    ends: MarkerSet[None]
+    """What closes the value; empty if only what follows does."""
+    lead: str
+    """Whitespace before `ends` that does."""
+    layout: Layout | None = None
+    """The notation of an array or object that begins so."""
+
+
+@dataclass(slots=True)
+class Layout:
+    """Members of an object, or items of an array."""
+
+    keyed: bool
+    before: Marker | None
+    """Before each key or item; None if they stand bare."""
+    start: Marker | None
+    end: Marker | None
+    ways: MarkerSet[Way] = field(default_factory=lambda: MarkerSet[Way](()))
+    plain: Way | None = None
+    """The way without a mark of its own."""
+    nested: dict[str, Layout] = field(default_factory=dict)
+    """Notations of arrays and objects that begin without a mark of their own."""
+    places: MarkerSet[Place] = field(default_factory=lambda: MarkerSet[Place](()))
+    """What may stand before, between and after members."""
+    after: str = ""
+    """Characters that can follow a value, "" for any: they tell a closing quote from one inside."""
+
+
+class Layouts:
+    """Compiles the notations of one format; nested ones refer to themselves."""
+
+    def __init__(self, values: Values, closers: Iterable[Marker]) -> None:
+        self._values = values
+        self._closers = tuple(closers)
+        self._made: dict[Members | Items, Layout] = {}
+
+    def top(self, members: Members) -> Layout:
+        """The layout of a call's arguments: what ends the call ends them."""
+        return self._make(members, self._closers)
+
+    def _nested(self, notation: Members | Items) -> Layout:
+        if notation not in self._made:
+            self._make(notation, ())
+        return self._made[notation]
+
+    def _make(self, notation: Members | Items, closers: tuple[Marker, ...]) -> Layout:
+        keyed = isinstance(notation, Members)
+        before, mid, close = _split(notation)
+        layout = Layout(keyed, marker(before), marker(notation.start), marker(notation.end))
+        if not closers:
+            self._made[notation] = layout
+        ends = [mark for mark in (layout.end, *closers) if mark]
+        between = marker(notation.separator)
+        places: list[tuple[Marker, Place]] = [(mark, "end") for mark in ends]
+        if between:
+            places.append((between, "separator"))
+        if layout.before:
+            places.append((layout.before, "member"))
+        layout.places = MarkerSet(places)
+        layout.after = "".join(sorted({mark.first[:1] for mark, _ in places})) if not marker(close) else ""
+        ways = self._ways(mid, close, layout)
+        layout.plain = next((way for way in ways if way.start is None), None)
+        marked = [(way.start, way) for way in ways if way.start]
+        layout.ways = MarkerSet([*marked, *_any_label(mid, close, ways)])
+        return layout
+
+    def _ways(self, mid: str, close: str, layout: Layout) -> list[Way]:
+        """The ways of a layout, by what a value begins with."""
+        ways: dict[str, Way] = {}
+        for json_type, written in self._values.by_type.items():
+            if not isinstance(written, Written):
+                inner = self._nested(written)
+                if inner.start is None:
+                    layout.nested[json_type] = inner
+                else:
+                    start = f"{mid}{written.start}"
+                    ways[start] = _way(start, "", close, frozenset({json_type}), False, inner)
+                continue
+            start = f"{mid}{written.start}"
+            raw = json_type == "string" and written.encoding is Encoding.RAW
+            known = ways.get(start)
+            if known is None:
+                ways[start] = _way(start, written.end, close, frozenset({json_type}), raw, None)
+            else:
+                known.types |= {json_type}
+                known.raw = known.raw or raw
+        return list(ways.values())
+
+
+def _split(notation: Members | Items) -> tuple[str, str, str]:
+    """The patterns before a key (or item), between key and value, and after the value."""
+    if isinstance(notation, Items):
+        before, close = split_at(notation.item, Slot.VALUE)
+        return before, "", close
+    before, rest = split_at(notation.member, Slot.KEY) if KEY in notation.member else ("", notation.member)
+    mid, _, close = rest.partition(VALUE)
+    return before, mid, close
+
+
+def _way(start: str, end: str, close: str, types: Types, raw: bool, inner: Layout | None) -> Way:
+    mark, closing = marker(start), marker(end + close)
+    lead = closing.lead if closing else ""
+    return Way(mark, types, raw, mark.trail if mark else "", MarkerSet(one(closing, None)), lead, inner)
+
+
+def one(mark: Marker | None, what: T) -> list[tuple[Marker, T]]:
+    """An entry of a set of marks, if there is a mark."""
+    return [(mark, what)] if mark else []
+
+
+def _common(texts: list[str]) -> str:
+    """The longest common beginning."""
+    low, high = min(texts), max(texts)
+    return next((low[:i] for i, char in enumerate(low) if high[i] != char), low)
+
+
+def _any_label(mid: str, close: str, ways: list[Way]) -> list[tuple[Marker, Way]]:
+    """Where starts differ in one word (a type's name), the same start with any word: a type never shown."""
+    starts = [way.start.text[len(mid) :] for way in ways if way.start and way.layout is None]
+    if len(starts) < 2:
+        return []
+    prefix = re.sub(r"\w+\Z", "", _common(starts))
+    suffix = re.sub(r"\A\w+", "", _common([start[::-1] for start in starts])[::-1])
+    labels = [start[len(prefix) : len(start) - len(suffix)] for start in starts]
+    if not suffix or not all(re.fullmatch(r"\w+", label) for label in labels):
+        return []
+    mark = marker(f"{mid}{prefix}{Slot.NAME.placeholder}{suffix}")
+    way = _way("", "", close, ALL, True, None)
+    way.trail = mark.trail if mark else ""
+    return [(mark, way)] if mark else []

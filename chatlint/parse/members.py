@@ -1,0 +1,291 @@
+"""Arguments written with marks: members, items and values, read as they come and written as JSON.
+
+A value's type may be in its text (the marks differ) or only in the tool's schema. What is certain streams: a
+raw string where nothing but a string is allowed, a quoted string, a container. The rest is held to its end.
+
+The end of a raw value is the first closing mark after which the format can go on: the next member, or the end
+of the call. Any other closing mark is the value's own text.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+from chatlint.limits import NESTING
+from chatlint.parse.layouts import Layout, Way
+from chatlint.parse.literals import Write, container, escaped, literal, quoted, string, typed
+from chatlint.parse.markers import MORE, NO, Found, MarkerSet, fit, take
+from chatlint.parse.schemas import STRING, Schema
+from chatlint.parse.stream import Reading, Stream, blank
+
+T = TypeVar("T")
+
+_KEY = 512
+"""Longest key, in characters."""
+
+
+class Outer(NamedTuple):
+    """What ends the value around: its closing mark, for its key."""
+
+    ends: MarkerSet[None]
+    key: str
+
+    def match(self, stream: Stream, at: int) -> Found[None] | int:
+        """The outer value's closing mark at a place; NO, or MORE."""
+        return fit(self.ends, stream, at, self.key)
+
+
+NOWHERE = Outer(MarkerSet(()), "")
+
+
+class Spot(NamedTuple):
+    """Where a value stands."""
+
+    layout: Layout
+    way: Way
+    key: str
+    schema: Schema
+    outer: Outer
+    depth: int
+
+
+class MemberReader:
+    """Reads one call's arguments from `stream` and hands JSON text to `write`."""
+
+    def __init__(self, stream: Stream, write: Write) -> None:
+        self._stream = stream
+        self._write = write
+
+    def arguments(self, layout: Layout, schema: Schema) -> Reading[bool]:
+        """All members of a call. What ends the call is left in the stream. False if a value is cut."""
+        if layout.start:
+            yield from take(self._stream, MarkerSet([(layout.start, None)]))
+        elif (yield from self._place(layout, NOWHERE)) == "" and self._stream.text.startswith(
+            "{", self._stream.at
+        ):
+            return (yield from container(self._stream, self._write))
+        return (yield from self._all(layout, schema, NOWHERE, 0))
+
+    def _all(self, layout: Layout, schema: Schema, outer: Outer, depth: int) -> Reading[bool]:
+        """Members or items until something else comes; brackets are written, not read."""
+        opening, closing = "{}" if layout.keyed else "[]"
+        before = opening
+        while True:
+            place = yield from self._place(layout, outer)
+            if place == "separator":
+                yield from take(self._stream, layout.places)
+            elif place == "member" or (place == "" and layout.before is None):
+                if place == "member":
+                    yield from take(self._stream, layout.places)
+                if not (yield from self._one(layout, schema, outer, depth, before)):
+                    return False
+                before = ", "
+            else:
+                break
+        self._write(opening + closing if before == opening else closing)
+        return True
+
+    def _one(self, layout: Layout, schema: Schema, outer: Outer, depth: int, before: str) -> Reading[bool]:
+        """One member or item, the mark before it being read."""
+        key, way, inner = "", layout.plain, schema.item()
+        if layout.keyed:
+            found = yield from self._key(layout)
+            if found is None:
+                return False
+            key, way = found
+            inner = schema.member(key)
+            before += f"{quoted(key)}: "
+        else:
+            way = (yield from take(self._stream, layout.ways)) or way
+        self._write(before)
+        if way is None or depth == NESTING:
+            return False
+        return (yield from self._value(Spot(layout, way, key, inner, outer, depth)))
+
+    def _place(self, layout: Layout, outer: Outer) -> Reading[str]:
+        """What stands here, past whitespace: "member", "separator", "end", or "" for something else."""
+        stream = self._stream
+        while True:
+            if (yield from stream.skip_blank()) == "":
+                return "end"
+            end = outer.match(stream, stream.at)
+            found = fit(layout.places, stream, stream.at)
+            if MORE not in (end, found):
+                break
+            yield
+        if isinstance(end, Found):
+            return "end"
+        return found.what if isinstance(found, Found) else ""
+
+    def _key(self, layout: Layout) -> Reading[tuple[str, Way] | None]:
+        """A key up to the mark that begins its value."""
+        stream = self._stream
+        while True:
+            found = layout.ways.find(stream.text, stream.at, stream.final)
+            end = found.start if isinstance(found, Found) else found
+            if end - stream.at > _KEY or (stream.final and not isinstance(found, Found)):
+                return None
+            if isinstance(found, Found):
+                key = stream.text[stream.at : end].strip()
+                stream.at = found.end
+                return _unquoted(key), found.what
+            yield
+
+    def _value(self, spot: Spot) -> Reading[bool]:
+        """A value, its opening mark being read, and its closing mark."""
+        way = spot.way
+        nested = way.layout or (yield from self._bare_layout(spot))
+        if nested:
+            inner = NOWHERE if nested.end else Outer(way.ends, spot.key)
+            whole = yield from self._all(nested, spot.schema, inner, spot.depth + 1)
+            if whole and nested.end:
+                yield from take(self._stream, MarkerSet([(nested.end, None)]))
+            return whole and (yield from self._close(spot))
+        yield from self._frame(way)
+        char = yield from self._stream.peek()
+        types = spot.schema.types
+        if way.raw and (types == STRING or (way.types == STRING and (types is None or "string" in types))):
+            return (yield from self._raw_string(spot))
+        if char and char in "{[(" and not (way.raw and (types is None or "string" in types)):
+            whole = yield from container(self._stream, self._write)
+        elif char and char in "\"'" and not way.raw:
+            after = "".join(mark.first[0] for mark, _ in way.ends.entries) or spot.layout.after
+            whole = yield from string(self._stream, self._write, after)
+        else:
+            return (yield from self._held(spot))
+        return whole and (yield from self._close(spot))
+
+    def _bare_layout(self, spot: Spot) -> Reading[Layout | None]:
+        """The notation of an array or object without an own mark, as its first item or member shows it."""
+        types = spot.schema.types
+        nested = {name: inner for name, inner in spot.layout.nested.items() if types is None or name in types}
+        marks = MarkerSet([(inner.before, inner) for inner in nested.values() if inner.before])
+        stream = self._stream
+        while nested and spot.way.raw:
+            at = blank(stream.text, stream.at).end()  # type: ignore[union-attr]
+            closed = fit(spot.way.ends, stream, at, spot.key) if at < len(stream.text) else MORE
+            found = fit(marks, stream, at) if at < len(stream.text) else MORE
+            if MORE not in (closed, found) or stream.final:
+                return found.what if isinstance(found, Found) and not isinstance(closed, Found) else None
+            yield
+        return None
+
+    def _frame(self, way: Way) -> Reading[None]:
+        """Passes the whitespace after an opening mark: beside a raw value only what belongs to the frame."""
+        stream, trail = self._stream, way.trail
+        if not way.raw:
+            yield from stream.skip_blank()
+            return
+        while (
+            not stream.final and len(rest := stream.text[stream.at :]) < len(trail) and trail.startswith(rest)
+        ):
+            yield
+        if trail and stream.text.startswith(trail, stream.at):
+            stream.at += len(trail)
+
+    def _close(self, spot: Spot) -> Reading[bool]:
+        """Passes the mark after a value that ended by itself."""
+        if spot.way.ends.entries:
+            yield from take(self._stream, spot.way.ends, spot.key)
+        return True
+
+    def _raw_string(self, spot: Spot) -> Reading[bool]:
+        """A raw string that streams."""
+        self._write('"')
+        yield from self._to_end(spot, lambda text: self._write(escaped(text)), streams=True)
+        self._write('"')
+        return True
+
+    def _held(self, spot: Spot) -> Reading[bool]:
+        """A value that is not certain before its end. False if there is none yet."""
+        parts: list[str] = []
+        yield from self._to_end(spot, parts.append, streams=False)
+        text = "".join(parts)
+        if self._stream.final and not text.strip() and self._stream.at == len(self._stream.text):
+            return False
+        known = None if spot.way.raw else literal(text)
+        self._write(known or typed(text if spot.way.raw else text.strip(), spot.schema.types))
+        return True
+
+    def _to_end(self, spot: Spot, part: Write, *, streams: bool) -> Reading[None]:
+        """Hands the text of a raw value to `part`, piece by piece, and passes its closing mark."""
+        stream, lead = self._stream, spot.way.lead
+        look = stream.at
+        while True:
+            found = self._end(spot, look)
+            if isinstance(found, Found):
+                verdict = self._goes_on(spot, found.end)
+                if verdict == NO:
+                    look = found.start + 1
+                    continue
+                stop = found.start
+            else:
+                verdict, stop = MORE, found
+            ended = verdict != MORE or stream.final
+            stop -= _overlap(stream.text[stream.at : stop], lead, ended)
+            part(stream.text[stream.at : stop])
+            stream.at = stop
+            if ended:
+                stream.at = found.end if isinstance(found, Found) else len(stream.text)
+                return
+            if streams and stop == len(stream.text):
+                self._hush(spot)
+            yield
+            stream.quiet = None
+            look = stream.at
+
+    def _hush(self, spot: Spot) -> None:
+        """The short way for a chunk that holds nothing which could begin the end of a raw string."""
+        alarm, lead, echo = spot.way.ends.alarm, spot.way.lead, self._stream.echo
+        if echo is None or not spot.way.ends.entries:
+            return
+        self._stream.quiet = lambda chunk: (
+            None if not chunk or alarm(chunk) or chunk[-1] in lead else [echo(escaped(chunk))]
+        )
+
+    def _end(self, spot: Spot, look: int) -> Found[None] | int:
+        """The next mark that may end the value, from `look` on, or from where on one may come."""
+        stream, ends = self._stream, spot.way.ends
+        if ends.entries:
+            found = ends.find(stream.text, look, stream.final, spot.key)
+            return (
+                found
+                if isinstance(found, Found) or not stream.final
+                else ends.find(stream.text, look, False, spot.key)
+            )
+        first = spot.layout.places.find(stream.text, look, stream.final)
+        outer = spot.outer.ends.find(stream.text, look, stream.final, spot.outer.key)
+        places = [place.start if isinstance(place, Found) else place for place in (first, outer)]
+        nearest = (first, outer)[places.index(min(places))]
+        return Found(min(places), min(places), None) if isinstance(nearest, Found) else nearest
+
+    def _goes_on(self, spot: Spot, at: int) -> int:
+        """Whether the format can go on after a closing mark that ends here: NO, MORE, or a place."""
+        stream = self._stream
+        if not spot.way.ends.entries:
+            return at
+        at = blank(stream.text, at).end()  # type: ignore[union-attr]
+        if at == len(stream.text):
+            return at if stream.final else MORE
+        if not spot.layout.places.entries and not spot.outer.ends.entries:
+            return at
+        founds = (fit(spot.layout.places, stream, at), spot.outer.match(stream, at))
+        if any(isinstance(found, Found) for found in founds):
+            return at
+        if stream.final:
+            return (
+                at
+                if MORE in (spot.layout.places.match(stream.text, at), spot.outer.ends.match(stream.text, at))
+                else NO
+            )
+        return MORE if MORE in founds else NO
+
+
+def _unquoted(key: str) -> str:
+    return key[1:-1] if len(key) > 1 and key[0] in "\"'" and key[-1] == key[0] else key
+
+
+def _overlap(text: str, lead: str, ended: bool) -> int:
+    """How much of the end of `text` is, or may become, the frame's whitespace before a closing mark."""
+    sizes = (len(lead),) if ended else range(len(lead), 0, -1)
+    return next((size for size in sizes if size and text.endswith(lead[:size])), 0)

@@ -1,0 +1,211 @@
+"""A call that is one object literal: members in any order, at any nesting the skeleton has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from chatlint.parse.literals import Unwrapped, Write, container, decoded, literal, plain, string
+from chatlint.parse.patterns import NAME, Skeleton
+from chatlint.parse.schemas import Tools
+from chatlint.parse.stream import Reading, Stream
+
+_short = re.compile(r'"(?:[^"\\]|\\.){0,256}"|\'(?:[^\'\\]|\\.){0,256}\'', re.DOTALL).match
+_word = re.compile(r"[^\s,{}\[\]\"':]{1,64}").match
+_SHORT = 600
+"""A key or name that has not ended after so many characters is none."""
+
+Announce = Callable[[str, str], None]
+
+
+def wrapped(stream: Stream, write: Write) -> Reading[bool]:
+    """Arguments inside a JSON string: what the string holds is written."""
+    inner = Unwrapped(write)
+    whole = yield from string(stream, inner, "")
+    return whole and inner.close()
+
+
+class ObjectReader:
+    """Reads one call from an object literal.
+
+    `announce(name, id)` is called once, as soon as both are certain (the id only where it comes before the
+    arguments); after that the arguments stream. With `declared` the call counts only if its tool is declared
+    and its arguments have begun.
+    """
+
+    def __init__(
+        self,
+        skeleton: Skeleton,
+        stream: Stream,
+        tools: Tools,
+        announce: Announce,
+        write: Write,
+        declared: bool,
+    ) -> None:
+        self._skeleton = skeleton
+        self._stream = stream
+        self._tools = tools
+        self._announce = announce
+        self._write = write
+        self._declared = declared
+        self._name = ""
+        self.id = ""
+        self._said = False
+        self._held: list[str] = []
+        """Arguments that came before the name."""
+        self._spare: list[str] = []
+        """An object under another key than the arguments': taken for them if none come."""
+        self._written = False
+        self._whole = False
+        """Whether the arguments came to their end."""
+
+    def read(self, name: str) -> Reading[bool]:
+        """The object, or the first of an array. `name` is the tool's, if it was read before. False if it is
+        cut, or, where nothing was announced, no call."""
+        self._name = name
+        char = yield from self._stream.skip_blank()
+        if char == "[":
+            self._stream.at += 1
+            char = yield from self._stream.skip_blank()
+        if char != "{":
+            return False
+        whole = yield from self._members(())
+        if whole and not self._declared and (self._name or self.id):
+            self._say()
+        if self._said and whole and not self._written:
+            self._write("".join(self._spare) or "{}")
+        return whole or self._whole
+
+    def _members(self, path: tuple[str, ...]) -> Reading[bool]:
+        """The members of one object, from its brace on."""
+        stream = self._stream
+        stream.at += 1
+        while char := (yield from stream.skip_blank()):
+            if char == "}":
+                stream.at += 1
+                return True
+            if char == ",":
+                stream.at += 1
+                continue
+            key = yield from self._short_text()
+            if key is None or (yield from stream.skip_blank()) != ":":
+                return False
+            stream.at += 1
+            if not (yield from self._member((*path, key))):
+                return False
+        return False
+
+    def _member(self, path: tuple[str, ...]) -> Reading[bool]:
+        """One value, by what the skeleton has in its place."""
+        skeleton = self._skeleton
+        char = yield from self._stream.skip_blank()
+        if skeleton.arguments[-1] == NAME and len(path) == len(skeleton.arguments) and char == "{":
+            self._name = path[-1]
+            return (yield from self._arguments(char))
+        if _fits(path, skeleton.arguments):
+            return (yield from self._arguments(char))
+        if skeleton.name and _fits(path, skeleton.name):
+            return (yield from self._named())
+        if skeleton.id and _fits(path, skeleton.id):
+            identity = yield from self._short_text()
+            self.id = identity or ""
+            return identity is not None
+        if char == "{" and any(
+            want[: len(path)] == path for want in (skeleton.arguments, skeleton.name or ())
+        ):
+            return (yield from self._members(path))
+        if self._declared and self._name and char == "{":
+            return (yield from self._arguments(char))
+        return (yield from self._other(path, char))
+
+    def _named(self) -> Reading[bool]:
+        """The name; says so, if nothing else must come first."""
+        name = yield from self._short_text()
+        if not name or (self._declared and name not in self._tools):
+            return False
+        self._name = name
+        waits = self._declared or (self._skeleton.id is not None and self._skeleton.id_first and not self.id)
+        if not waits:
+            self._say()
+        return True
+
+    def _arguments(self, char: str) -> Reading[bool]:
+        """The arguments: streamed if the name is known, else held."""
+        usable = bool(self._name or (self._skeleton.name is None and self.id))
+        if self._declared and (self._name not in self._tools or not char or char not in '{"'):
+            return False
+        if usable:
+            self._say()
+        write = self._write if usable else self._held.append
+        if char == '"':
+            whole = yield from wrapped(self._stream, write)
+        elif char and char in "{[":
+            whole = yield from container(self._stream, write)
+        else:
+            word = yield from self._short_text()
+            if word is None or word.lower() in ("null", "none"):
+                return word is not None
+            write(plain(word))
+            whole = True
+        self._written = usable
+        self._whole = whole and usable
+        return whole
+
+    def _other(self, path: tuple[str, ...], char: str) -> Reading[bool]:
+        """A value of no interest. While in doubt whether this is a call at all, it must be short."""
+        if self._declared and not self._said:
+            return path[0] in self._skeleton.keys and (yield from self._short_text()) is not None
+        if char == "{" or char == "[":
+            spare: list[str] = []
+            whole = yield from container(self._stream, spare.append)
+            if char == "{" and len(path) == len(self._skeleton.arguments):
+                self._spare = self._spare or spare
+            return whole
+        if char == '"' or char == "'":
+            return (yield from string(self._stream, _nowhere, ",}"))
+        return (yield from self._short_text()) is not None
+
+    def _say(self) -> None:
+        if not self._said:
+            self._said = True
+            self._announce(self._name, self.id)
+            if self._held:
+                self._written = True
+                self._write("".join(self._held))
+                self._held.clear()
+
+    def _short_text(self) -> Reading[str | None]:
+        """A key, a name, an id: a short string or a bare word; None if there is none."""
+        stream = self._stream
+        while True:
+            char = yield from stream.skip_blank()
+            found = _short(stream.text, stream.at) if char in ("'", '"') else _word(stream.text, stream.at)
+            whole = found is not None and (
+                char in ("'", '"') or found.end() < len(stream.text) or stream.final
+            )
+            if found and whole:
+                stream.at = found.end()
+                return _text(found[0])
+            if (
+                char == ""
+                or stream.final
+                or len(stream.text) - stream.at > _SHORT
+                or (not found and char not in "'\"")
+            ):
+                return None
+            yield
+
+
+def _fits(path: tuple[str, ...], want: tuple[str, ...]) -> bool:
+    """Whether a path is the wanted one, or its end (an object that was written flat)."""
+    return path == want[-len(path) :]
+
+
+def _text(word: str) -> str:
+    """What a short string or word says."""
+    value = decoded(literal(word) or "") if word[0] in "'\"" else word
+    return value if isinstance(value, str) else word
+
+
+def _nowhere(_: str) -> None:
+    """Writes nothing."""

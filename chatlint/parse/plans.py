@@ -1,0 +1,177 @@
+"""A format's calls, compiled: the steps of one call, where a call can be entered, what closes it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import TypeAlias
+
+from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
+from chatlint.parse.layouts import Layout, Layouts
+from chatlint.parse.markers import Marker, MarkerSet, marker
+from chatlint.parse.patterns import COUNTER, NAME, Skeleton, Slot, pieces, skeleton
+
+Step: TypeAlias = Marker | Slot
+_REAL = (Slot.NAME, Slot.ID, Slot.ARGUMENTS)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A place where reading a call can begin: the mark is passed, `step` comes next. A weak mark is one that
+    prose may hold: the call then needs a declared name."""
+
+    step: int
+    weak: bool = False
+
+
+@dataclass(slots=True)
+class Plan:
+    """How to read the calls of one format."""
+
+    steps: tuple[Step, ...]
+    """A call from its start: marks, and the slots between them. An object literal is the slot ⟨arguments⟩."""
+    skeleton: Skeleton | None
+    """Where things are inside an object literal; None if the body is text."""
+    entries: MarkerSet[Entry]
+    """Where a call can begin: its opener, the opener from a later unit on, the section mark alone."""
+    closers: MarkerSet[bool]
+    """What may close a call; True if it closes the section."""
+    separator: MarkerSet[bool]
+    layout: Layout | None
+    """How arguments are laid out; None for one object literal."""
+    identity: re.Pattern[str] | None
+    """What an id looks like that is made of the name."""
+    id_pattern: str
+    guess: bool
+    ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
+    """Step → the marks that may stand there, with the step after each: its own, and the one before the
+    arguments (an id may be missing)."""
+
+
+def plan_of(output: OutputFormat) -> Plan | None:
+    """The plan for a format's calls, None if it has none."""
+    return compile_calls(output.tool_calls, output) if output.tool_calls else None
+
+
+def compile_calls(calls: ToolCalls, output: OutputFormat) -> Plan:
+    """The plan for calls inside a format: its ends of turn never close a call."""
+    over = {mark.text.strip() for mark in _marks(*output.end_of_turn, *output.end_of_message)}
+    closers = [(mark, False) for mark in _units(calls.call_end) if mark.text.strip() not in over]
+    closers += [(mark, True) for mark in _units(calls.section_end) if mark.text.strip() not in over]
+    steps = _steps(calls, output.header_end)
+    entries = list(_entries(calls, steps))
+    follows = [mark for mark, _ in (*closers, *entries)]
+    follows += _marks(
+        *output.end_of_turn, *output.end_of_message, output.header, calls.section_end, calls.call_end
+    )
+    text = calls.syntax is Syntax.TEXT
+    return Plan(
+        steps=steps,
+        skeleton=None if text else skeleton(calls.body),
+        entries=MarkerSet(entries),
+        closers=MarkerSet(closers),
+        separator=MarkerSet([(mark, True) for mark in _marks(calls.separator)]),
+        layout=Layouts(calls.values, follows).top(calls.members) if text and calls.members else None,
+        identity=_identity(calls.id) if NAME in calls.id else None,
+        id_pattern=calls.id,
+        guess=calls.guess,
+        ways_on={i: _ways_on(steps, i) for i, step in enumerate(steps) if isinstance(step, Marker)},
+    )
+
+
+def _marks(*patterns: str) -> list[Marker]:
+    return [mark for mark in map(marker, patterns) if mark]
+
+
+def _units(pattern: str) -> list[Marker]:
+    """A closer, from each of its units on, and its first unit alone."""
+    mark = marker(pattern)
+    if mark is None:
+        return []
+    units = list(mark.units())
+    alone = [_trimmed(whole.atoms[: len(whole.atoms) - len(rest.atoms)]) for whole, rest in pairwise(units)]
+    return units + [Marker(atoms, " ".join(a for a in atoms if isinstance(a, str))) for atoms in alone]
+
+
+def _steps(calls: ToolCalls, header_end: str) -> tuple[Step, ...]:
+    """The steps of one call. Where messages have headers, a mark is cut after `header_end`."""
+    whole = calls.call_start + (calls.body if calls.syntax is Syntax.TEXT else Slot.ARGUMENTS.placeholder)
+    steps: list[Step] = []
+    text = ""
+    for piece in pieces(whole):
+        if isinstance(piece, Slot) and piece in _REAL:
+            steps += [*_cut(text, header_end), piece]
+            text = ""
+        else:
+            text += piece.placeholder if isinstance(piece, Slot) else piece.replace("⟨", "⟨⟨⟩")
+    return tuple(steps)
+
+
+def _cut(text: str, header_end: str) -> list[Marker]:
+    head, found, rest = text.partition(header_end) if header_end else (text, "", "")
+    return _marks(head + found, rest)
+
+
+def _entries(calls: ToolCalls, steps: tuple[Step, ...]) -> Iterator[tuple[Marker, Entry]]:
+    """Where a call can begin, the most telling first."""
+    opener = _opener(calls)
+    section = marker(calls.section_start)
+    lead = 1 if isinstance(steps[0], Marker) else 0
+    whole = _openers(calls.section_start + opener)
+    for i, mark in enumerate(whole):
+        if i == 0 or mark.strong:
+            yield mark, Entry(lead, not mark.strong)
+    if section and section.strong and lead:
+        yield section, Entry(0)
+    last = max((i for i, step in enumerate(steps) if step in (Slot.NAME, Slot.ID)), default=0)
+    for i, step in enumerate(steps[:last]):
+        if i and isinstance(step, Marker):
+            for mark in step.units():
+                if mark.strong:
+                    yield mark, Entry(i + 1)
+    if calls.syntax is not Syntax.TEXT and not (whole and whole[0].strong):
+        for bracket in _marks("{", "["):
+            yield Marker(bracket.atoms, bracket.text), Entry(-1, weak=True)
+
+
+def _opener(calls: ToolCalls) -> str:
+    """What stands before the first slot of a call."""
+    opener = ""
+    for piece in pieces(calls.call_start + (calls.body if calls.syntax is Syntax.TEXT else "")):
+        if isinstance(piece, Slot) and piece is not Slot.COUNTER:
+            break
+        opener += COUNTER if isinstance(piece, Slot) else piece.replace("⟨", "⟨⟨⟩")
+    return opener
+
+
+def _openers(pattern: str) -> list[Marker]:
+    """An opener, and its rests from later units on; each also without the bracket of a list at its end."""
+    mark = marker(pattern)
+    if mark is None:
+        return []
+    units = list(mark.units())
+    bare = [unit for unit in units if unit.strong and unit.atoms[-1] == "["]
+    return units + [Marker(_trimmed(unit.atoms[:-1]), unit.first) for unit in bare]
+
+
+def _trimmed(atoms: tuple[str | Slot | None, ...]) -> tuple[str | Slot | None, ...]:
+    while atoms and atoms[-1] is None:
+        atoms = atoms[:-1]
+    return atoms
+
+
+def _ways_on(steps: tuple[Step, ...], i: int) -> MarkerSet[int]:
+    """The mark at a step, and the last one before the arguments."""
+    marks = [(step, j + 1) for j, step in enumerate(steps) if j >= i and isinstance(step, Marker)]
+    own, last = marks[0], marks[-1]
+    skips_id = Slot.ID in steps[i : last[1]] and Slot.NAME not in steps[i : last[1]]
+    return MarkerSet([own, last] if skips_id else [own])
+
+
+def _identity(pattern: str) -> re.Pattern[str]:
+    """An id's pattern as a regular expression with the name as its group."""
+    parts = {Slot.NAME: r"(.+?)", Slot.COUNTER: r"\d+"}
+    text = "".join(parts.get(p, "") if isinstance(p, Slot) else re.escape(p) for p in pieces(pattern))
+    return re.compile(text)
