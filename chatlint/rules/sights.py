@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
 
 
 def faulted(observation: Observation) -> bool:
@@ -95,14 +96,25 @@ def said(observation: Observation) -> str:
     return f"{failure.exception}: {failure.message}" if failure else ""
 
 
+_PLAIN = ("roles/user", "roles/system-user", "roles/user-assistant-user")
+"""Conversations without anything that a rule about something else is about."""
+
+
 def crashes(
-    observations: Iterable[Observation], what: str, consequence: str, severity: Severity | None = None
+    subject: Subject,
+    observations: Iterable[Observation],
+    what: str,
+    consequence: str,
+    severity: Severity | None = None,
 ) -> Iterator[Cause]:
-    """One cause for each way in which the template broke among `observations`. `what` names the input."""
+    """One cause for each way in which the template broke among `observations`, but does not break without
+    `what`, which names the input."""
+    known = {failure_key(seen.failure) for seen in map(subject.see, _PLAIN) if seen.failure}
     broken = Gathering()
     for observation in observations:
         if observation.failure and faulted(observation):
             broken.add(failure_key(observation.failure), Sight(observation))
     for key, sights in broken:
-        message = f"breaks on {what}: {said(sights[0].observation)}"
-        yield Cause(key.partition(" @")[0], message, consequence, sights, severity=severity)
+        if key not in known:
+            message = f"breaks on {what}: {said(sights[0].observation)}"
+            yield Cause(key.partition(" @")[0], message, consequence, sights, severity=severity)

@@ -68,6 +68,9 @@ _INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", 
 
 @rule("CT302", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
+    alone = subject.see("roles/user")
+    if faulted(alone):
+        yield _always(alone)
     if not chats(subject):
         return
     way = supported(subject)
@@ -76,6 +79,15 @@ def check(subject: Subject) -> Iterator[Cause]:
         seen.append((_INTERRUPTED, subject.see(_INTERRUPTED.probe, way)))
     yield from _dropped(seen)
     yield from _failed(seen)
+
+
+def _always(alone: Observation) -> Cause:
+    return Cause(
+        key="a question alone",
+        message=f"a question alone breaks the template: {said(alone)}",
+        consequence="Every request fails.",
+        sights=(Sight(alone),),
+    )
 
 
 def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:

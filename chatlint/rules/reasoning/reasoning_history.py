@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
+_WITH_CALL = "reasoning beside a tool call"
 _FIELDS = ("reasoning_content", "reasoning", "thinking")
 _LOOPS = ("reasoning/call-result", "reasoning/text-call-result", "reasoning/two-steps")
 
@@ -68,9 +69,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         axes = {axis: way[axis] for axis in way if axis == "arguments"}
         seen = [subject.see(probe, axes, reasoning=field) for probe in _LOOPS]
         yield from _dropped(seen, field)
-        yield from crashes(
-            seen, "reasoning beside a tool call", "Agents of reasoning models fail.", Severity.ERROR
-        )
+        yield from crashes(subject, seen, _WITH_CALL, "Agents that reason fail.", Severity.ERROR)
     yield from _empty(subject, field)
 
 

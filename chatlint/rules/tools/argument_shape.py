@@ -75,7 +75,9 @@ def _neither(subject: Subject) -> Iterator[Cause]:
 
     seen = [subject.see(probe, way) for probe, way in FORMS]
     if all(faulted(one) for one in seen):
-        yield from crashes(seen, "a tool call in every shape", "No tool call can be sent.", Severity.ERROR)
+        yield from crashes(
+            subject, seen, "a tool call in every shape", "No tool call can be sent.", Severity.ERROR
+        )
 
 
 def _one_shape(seen: list[Observation], given: str, wanted: str) -> Iterator[Cause]:

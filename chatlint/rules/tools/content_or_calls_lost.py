@@ -75,7 +75,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             fix="Write the text first, then the calls; let neither branch exclude the other.",
         )
     yield from _reversed([one for one in seen if not _lost(one)])
-    yield from crashes(seen, "text beside a tool call", "Agents that explain their calls fail.")
+    yield from crashes(subject, seen, "text beside a tool call", "Agents that explain their calls fail.")
 
 
 def _lost(observation: Observation) -> list[str]:

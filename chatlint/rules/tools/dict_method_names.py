@@ -67,7 +67,9 @@ _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs
 @rule("CT409", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     seen = [*_declared(subject), *_called(subject)]
-    yield from crashes(seen, "parameters named like methods", "One such tool makes every request fail.")
+    yield from crashes(
+        subject, seen, "parameters named like methods", "One such tool makes every request fail."
+    )
     faults = Gathering()
     for one in seen:
         for key, sight in _faults(one):

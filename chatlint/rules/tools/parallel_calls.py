@@ -61,7 +61,9 @@ def check(subject: Subject) -> Iterator[Cause]:
     refused = [one for one in seen if declined(one)]
     if refused:
         yield _refused(refused)
-    yield from crashes(seen, "several tool calls in one message", "Models that call in parallel fail.")
+    yield from crashes(
+        subject, seen, "several tool calls in one message", "Models that call in parallel fail."
+    )
     losses = list(_losses(seen))
     yield from losses or _unclosed(subject, way)
 

@@ -67,10 +67,10 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     known = {failure_key(one.failure) for one in map(subject.see, SHAPES) if one.failure}
     standard = _new(subject, _STANDARD, known)
-    yield from crashes(standard, "null in a tool's schema", _CONSEQUENCE)
+    yield from crashes(subject, standard, "null in a tool's schema", _CONSEQUENCE)
     known |= {failure_key(one.failure) for one in standard if one.failure}
     yield from crashes(
-        _new(subject, _BEYOND, known), "a null description or null parameters", _CONSEQUENCE, _MILD
+        subject, _new(subject, _BEYOND, known), "a null description or null parameters", _CONSEQUENCE, _MILD
     )
 
 

@@ -86,7 +86,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     seen = [subject.see(probe) for probe in (*_PARTS, *SHAPES)]
     consequence = "Every request fails as soon as one such tool is declared."
-    yield from crashes(seen, "a tool's schema", consequence, Severity.ERROR)
+    yield from crashes(subject, seen, "a tool's schema", consequence, Severity.ERROR)
     lost = [(one, pointer) for one in seen for pointer in _lost(one)[:1]]
     if lost:
         yield _cause(lost)

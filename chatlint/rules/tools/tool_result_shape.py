@@ -61,7 +61,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         subject.see("content/two-parts-result", way),
     ]
     consequence = "Requests whose tools answer in parts (MCP servers) fail."
-    yield from crashes(seen, "a tool result in parts", consequence, Severity.WARNING)
+    yield from crashes(subject, seen, "a tool result in parts", consequence, Severity.WARNING)
     lost = [one for one in seen if one.prompt and not content_shown(one, RESULT)]
     if lost:
         yield Cause(

@@ -52,7 +52,7 @@ _BLIND = "The request succeeds, but the model does not know the tools: it invent
 @rule("CT401", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     seen = [subject.see(probe) for probe in _PROBES]
-    yield from crashes(seen, "declared tools", "Every request with tools fails.")
+    yield from crashes(subject, seen, "declared tools", "Every request with tools fails.")
     hidden = [one for one in seen if one.prompt and not _all_named(one)]
     if not hidden:
         return
