@@ -1,0 +1,152 @@
+"""One fixed report with a little of everything, and a hostile one."""
+
+from __future__ import annotations
+
+import hashlib
+
+import pytest
+
+from chatlint.config import Settings
+from chatlint.detect.capability import (
+    Capabilities,
+    Capability,
+    Coverage,
+    Difference,
+    GenerationPrompt,
+    Limit,
+    Support,
+    Switch,
+)
+from chatlint.rules.finding import Confidence, Evidence, Finding, Location, Severity
+from chatlint.source.package import Failure, PackageFile, TargetKind, Template, TemplatePlace
+from chatlint.verdict import Report, Status, Stop, TargetFailure, TargetReport, TemplateReport
+
+TEXT = """{%- for message in messages %}
+{{- '<|' + message.role + '|>' }}{{ message.content }}{{ '<|end|>' }}
+{%- endfor %}
+"""
+NINE = (
+    "supports_tools",
+    "supports_tool_calls",
+    "supports_system_role",
+    "supports_parallel_tool_calls",
+    "supports_preserve_reasoning",
+    "supports_reasoning_effort",
+    "supports_string_content",
+    "supports_typed_content",
+    "supports_object_arguments",
+)
+
+
+def template(text=TEXT, name="default", file="chat_template.jinja"):
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return Template(name, text, digest, TemplatePlace(file), {"eos_token": "<|end|>"})
+
+
+def finding(severity=Severity.ERROR, **changes):
+    facts = {
+        "rule": "tool-calls-lost",
+        "code": "CT402",
+        "severity": severity,
+        "confidence": Confidence.HIGH,
+        "message": "of a call in the history, the function's name and the arguments are lost",
+        "consequence": "After its first call the model does not see what it called.",
+        "location": Location("chat_template.jinja", 2, 36),
+        "cases": ("calls/one", "calls/two@generation=off"),
+        "hosts": ("transformers-5.24",),
+        "evidence": (
+            Evidence("calls/one", "<|user|>Walnut<|end|><|assistant|><|end|>", 21, 34, "neither up to here"),
+        ),
+        "fix": "Write every call of `message.tool_calls`.",
+        "fingerprint": "0123456789abcdef",
+    }
+    return Finding(**{**facts, **changes})
+
+
+def capabilities():
+    answers = (
+        Capability("system", Support.YES, ("roles/system-user",)),
+        Capability("late_system", Support.RAISES, ("roles/late-system",), "declined: system must come first"),
+        Capability("tools", Support.NO, ("tools/given",)),
+        Capability("tool_calls", Support.PARTIAL, ("calls/one",), "the name is lost"),
+        Capability("reasoning_kept", Support.UNKNOWN, (), "no reasoning"),
+    )
+    return Capabilities(
+        dict.fromkeys(NINE, False),
+        {answer.name: answer for answer in answers},
+        (Switch("enable_thinking", "true", ("true", "false"), "an empty reasoning block", ("roles/user",)),),
+        GenerationPrompt("<|assistant|>\n", {"enable_thinking=false": "<|assistant|>\n<think></think>"}),
+        (Difference("supports_tools", True, "it looks at what is read, not at what is written"),),
+    )
+
+
+def template_report(**changes):
+    facts = {
+        "template": template(),
+        "host": "transformers-5.24",
+        "capabilities": capabilities(),
+        "declared_stops": {"eos_token": (Stop(2, "<|end|>"),), "generation_config.json": (Stop(2, "<|end|>"), Stop(7, None))},
+        "limits": (Limit("system must come first", 4, ("roles/late-system",)),),
+        "findings": (
+            finding(),
+            finding(Severity.WARNING, rule="prefix-break", code="CT505", cases=(), evidence=(), fix="", location=Location("chat_template.jinja")),
+            finding(Severity.INFO, rule="syntax", code="CT201", evidence=(Evidence("calls/one", "", note="UndefinedError: no x"),)),
+        ),
+        "coverage": Coverage(61, 58, 3, ((7, 9),)),
+        "unevaluated": (("double-bos", "special tokens are assumed"),),
+        "failures": (Failure("rules", "clock", "ValueError: broke"),),
+    }  # fmt: skip
+    return TemplateReport(**{**facts, **changes})
+
+
+@pytest.fixture
+def report():
+    """Two targets: a directory that was checked, and one that was not."""
+    checked = TargetReport(
+        "models/mine",
+        TargetKind.DIRECTORY,
+        files=(PackageFile("chat_template.jinja", "ab" * 32, 120),),
+        templates=(template_report(),),
+        failures=(Failure("source", "processor_config.json", "is not JSON"),),
+    )
+    failed = TargetReport(
+        "models/theirs",
+        status=Status.NO_TEMPLATE,
+        failure=TargetFailure("load", "models/theirs has no chat template", "it may be a base model"),
+    )
+    return Report(Settings(), (checked, failed))
+
+
+HOSTILE = "\x1b[31m\x1b]8;;http://x\x07\x00\x9b2J\u202e\u2066[/INST][red]\ud800\u200b\r\n{%"
+
+
+@pytest.fixture
+def hostile():
+    """Every text that a template or a file can choose, chosen with malice."""
+    bad = template(HOSTILE + "\n" + HOSTILE, HOSTILE, HOSTILE)
+    answer = Capability("tools", Support.PARTIAL, (HOSTILE,), HOSTILE)
+    found = finding(
+        message=HOSTILE,
+        consequence=HOSTILE,
+        fix=HOSTILE,
+        cases=(HOSTILE,),
+        location=Location(HOSTILE, 1, 3),
+        evidence=(Evidence(HOSTILE, HOSTILE, 2, 5, HOSTILE), Evidence(HOSTILE, "", note=HOSTILE)),
+    )
+    one = template_report(
+        template=bad,
+        host=HOSTILE,
+        findings=(found,),
+        declared_stops={HOSTILE: (Stop(1, HOSTILE),)},
+        limits=(Limit(HOSTILE, 1, (HOSTILE,)),),
+        unevaluated=((HOSTILE, HOSTILE),),
+        failures=(Failure(HOSTILE, HOSTILE, HOSTILE),),
+        capabilities=Capabilities(
+            dict.fromkeys(NINE, True),
+            {"tools": answer},
+            (Switch(HOSTILE, HOSTILE, (HOSTILE,), HOSTILE),),
+            GenerationPrompt(HOSTILE, {HOSTILE: HOSTILE + "x"}, note=HOSTILE),
+        ),
+    )
+    failed = TargetReport(HOSTILE, status=Status.FAILED, failure=TargetFailure("load", HOSTILE, HOSTILE))
+    return Report(Settings(), (TargetReport(HOSTILE, TargetKind.FILE, templates=(one,)), failed))

@@ -1,0 +1,78 @@
+"""Every format, on one fixed report and on a hostile one."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from chatlint.report import REPORTERS
+from chatlint.report.canvas import Canvas
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class TextFile(SingleFileSnapshotExtension):
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.fixture
+def text_file(snapshot):
+    return snapshot.use_extension(TextFile)
+
+
+@pytest.mark.parametrize("name", sorted(REPORTERS))
+def test_the_fixed_report(report, text_file, name):
+    assert REPORTERS[name](report, Canvas(80)) == text_file(name=name)
+
+
+def test_the_fixed_report_on_a_narrow_terminal(report, text_file):
+    assert REPORTERS["terminal"](report, Canvas(40)) == text_file(name="terminal-40")
+
+
+def test_the_fixed_report_in_ascii(report):
+    assert REPORTERS["terminal"](report, Canvas(80, unicode=False)).isascii()
+
+
+@pytest.mark.parametrize("width", [30, 40, 56, 80, 120])
+@pytest.mark.parametrize("unicode", [True, False])
+def test_no_line_is_wider_than_the_canvas(report, hostile, width, unicode):
+    canvas = Canvas(width, unicode=unicode)
+    for one in (report, hostile):
+        lines = REPORTERS["terminal"](one, canvas).splitlines()
+        assert [line for line in lines if canvas.cells(line) > width] == []
+
+
+@pytest.mark.parametrize("name", sorted(REPORTERS))
+@pytest.mark.parametrize("colour", [False, True])
+def test_a_hostile_template_cannot_steer_a_terminal(hostile, name, colour):
+    text = ANSI.sub("", REPORTERS[name](hostile, Canvas(80, colour=colour)))
+    assert {character for character in text if not character.isprintable()} <= {"\n"}
+    text.encode("utf-8")
+
+
+@pytest.mark.parametrize("name", ["terminal", "concise"])
+def test_markup_of_a_template_is_text(hostile, name):
+    text = "".join(REPORTERS[name](hostile, Canvas(120)).split())
+    assert "[/INST][red]" in text
+
+
+def test_colour_changes_no_text(report):
+    plain, coloured = (REPORTERS["terminal"](report, Canvas(80, colour=colour)) for colour in (False, True))
+    stripped = "\n".join(line.rstrip() for line in ANSI.sub("", coloured).split("\n"))
+    assert stripped == plain
+
+
+def test_concise_names_files_that_can_be_opened(report):
+    lines = REPORTERS["concise"](report, Canvas()).splitlines()
+    assert lines[0].startswith("models/mine/chat_template.jinja:2:36: error[tool-calls-lost] of a call")
+    assert lines[-1] == "models/theirs: no-template models/theirs has no chat template"
+
+
+def test_json_lines_are_the_targets_of_the_report(report):
+    whole = json.loads(REPORTERS["json"](report, Canvas()))
+    lines = [json.loads(line) for line in REPORTERS["jsonl"](report, Canvas()).splitlines()]
+    assert [{**target, "schema": whole["schema"]} for target in whole["targets"]] == lines
