@@ -35,11 +35,11 @@ def learn_content(
     """The marks of content from gaps beside it (start gaps begin behind the header)."""
     starts = _starts(gaps, reasoning, header)
     start = starts[0] if starts else ""
-    if not start.strip() or (reasoning and start.strip() == reasoning.start.strip()):
+    if reasoning and start.strip() and start.strip() == reasoning.start.strip():
         start = ""
-    end = _end(start, gaps, header, call_opener) if start else ""
-    known = {"", start.strip(), reasoning.start.strip() if reasoning else ""}
-    others = [text for text in dict.fromkeys(starts) if text.strip() not in known]
+    end = _end(start, gaps, header, call_opener) if start.strip() else ""
+    known = {start.strip(), reasoning.start.strip() if reasoning else ""}
+    others = [text for text in dict.fromkeys(starts) if text not in ("", start) and (text.strip() or "") not in known]
     alternatives = tuple(
         Marks(to_pattern(other), to_pattern(_end(other, gaps, header, call_opener, beside_calls=True))) for other in others
     )
@@ -69,6 +69,8 @@ def _end(start: str, gaps: Sequence[Gap], header: str, call_opener: str, *, besi
         closed = mirrored_end(start, text)
         if closed >= 0:
             return text[:closed]
+    if not start.strip():
+        return ""
     if not {gap.after for gap in behind} >= {Kind.CALLS, Kind.END}:
         return ""
     shared = common_prefix(texts)

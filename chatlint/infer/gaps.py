@@ -119,7 +119,7 @@ def learn_opening(leads: Sequence[str], user_end: str, prompts: Sequence[str]) -
     header = common_prefix([*starts, *told])
     if not header.strip() and all(text.strip() for text in starts):
         header = common_prefix(_largest(starts, told))
-    return Opening(shared, header)
+    return Opening(shared, header if header.strip() else "")
 
 
 def _largest(starts: Sequence[str], prompts: Sequence[str]) -> list[str]:

@@ -110,7 +110,7 @@ class _Learning:
             return
         yield from _shown(asked.call_turn("one"), asked.call_turn("two"), asked.call_turn("three"))
         yield from _shown(asked.call_turn("one", {"content": "text"}))
-        yield from _shown(asked.turn("calls/two-result", index=1))
+        yield from _shown(asked.turn("calls/two-result", index=1), asked.turn("calls/one-answered", OFF, index=3))
         if asked.reasoning is not None:
             yield from _shown(asked.turn("reasoning/call", OFF), asked.turn("reasoning/call-result", index=1))
 

@@ -84,10 +84,19 @@ def _text_cause(sent: Written, part: Part, text: str, received: Mapping[str, JSO
     printed = sent.printed(part)
     if not printed and text:
         return Cause.LOST
-    other = received.get("reasoning_content" if part is Part.CONTENT else "content")
-    if text and isinstance(other, str) and text in other:
+    if _is_merged(sent, part, text, received):
         return Cause.MERGED
     return Cause.ALTERED if printed.strip() != text.strip() else Cause.PARSER
+
+
+def _is_merged(sent: Written, part: Part, text: str, received: Mapping[str, JSON]) -> bool:
+    """Whether one of the two texts came back as (or inside) the other, all of it."""
+    name, other = ("content", "reasoning_content") if part is Part.CONTENT else ("reasoning_content", "content")
+    sent_other = _reasoning(sent.message) if part is Part.CONTENT else _content(sent.message)
+    got, got_other = str(received.get(name)), str(received.get(other))
+    if text:
+        return text in got_other and not got.strip()
+    return bool(sent_other) and sent_other in got and not got_other.strip()
 
 
 # -- calls -----------------------------------------------------------------------------------------------------

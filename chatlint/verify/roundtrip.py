@@ -128,9 +128,10 @@ def _trip(output: OutputFormat, seen: Observation, sent: Written) -> RoundTrip:
     def parser() -> OutputParser:
         return output.parser(tools=tools, generation_prompt=sent.prompt)
 
-    received = parser().parse(sent.text)
+    whole = sent.text + sent.stop
+    received = parser().parse(whole)
     found = differences(output, sent, received)
-    chunks: Sequence[str] = broken_chunking(parser, sent.text, received) or ()
+    chunks: Sequence[str] = broken_chunking(parser, whole, received) or ()
     return RoundTrip(
         seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks)
     )

@@ -96,13 +96,13 @@ def _shown(prompt: str, header: str, output: OutputFormat) -> str:
 
 
 def _end(turn: Turn, output: OutputFormat) -> tuple[int, str]:
-    """Where the model's text ends in the turn, and the mark that stands there."""
+    """Where the model's text ends in the turn, and the mark that stands there. A tail of nothing but whitespace is
+    nothing a model would have to write."""
     begin = turn.slots[-1].end
-    found = [
-        (at, -len(mark), mark)
-        for mark in map(plain, output.end_of_turn)
-        if mark and (at := turn.raw.find(mark, begin)) >= 0
-    ]
+    if not turn.raw[begin:].strip():
+        return begin, ""
+    marks = [mark for pattern in (*output.end_of_turn, *output.end_of_message) if (mark := plain(pattern))]
+    found = [(at, -len(mark), mark) for mark in marks if (at := turn.raw.find(mark, begin)) >= 0]
     if not found:
         return len(turn.raw), ""
     at, _, mark = min(found)
