@@ -2,57 +2,51 @@
 
 Theory of operation
 -------------------
-The text is read once, from left to right. At any moment the machine is either in *prose* (reasoning or content)
-or inside a call. Prose ends at a mark; `turns.py` lists the marks of a format and what each means, and the two
-kinds of prose differ only in which of them matter. That gives the whole grammar:
+The text is read once, from left to right. At any moment the machine is either in *prose* (reasoning or
+content) or inside a call. Prose ends at a mark; `turns.py` lists the marks of a format and what each means,
+and the two kinds of prose differ only in which of them matter. That is the whole grammar:
 
-    turn     = prose { mark prose }
-    mark     = reasoning begins | reasoning ends | content begins | a call | end of turn | end of message
-             | header | stray
+    turn = prose { mark prose }
+    mark = reasoning begins | reasoning ends | content begins | content ends | a call
+         | end of turn | end of message | header | stray
 
-There is no parse tree and no second attempt at the message: what is said is an event, and events are final. So
-whole and streamed text give the same, if every decision depends only on text that must be seen before it can be
-made. The rules that see to that:
+There is no parse tree and no second attempt at the message: what is said is an event, and events are final.
+So whole and streamed text give the same only if every decision rests on text that must be seen before it can
+be made. The rules that see to that:
 
-Rule 1. Text is said as soon as it cannot be part of a mark. Whitespace at its end waits, since it belongs to a
-    mark if one follows (`BLANKS` at most), and so does an end that a mark could begin with.
+Rule 1. Text is said as soon as it cannot be part of a mark. Whitespace at its end waits, since it belongs to
+    a mark if one follows (`BLANKS` at most), and so does an end that a mark could begin with.
 
-Rule 2. Of the marks that fit at a place the longest counts; while a longer one may still come, it is waited for.
+Rule 2. Of the marks that fit at a place the longest counts; while a longer one may come, it is waited for.
 
 Rule 3. A call is tried where its opener stands, and nothing is said before its name is certain (`calls.py`).
-    Failing that, the opener was prose, and the text after it is looked at again. What has to be remembered for
-    this is short: an opener, a name, in the worst case arguments that came before the name.
+    Failing that, the opener was prose, and the text after it is looked at again. What must be remembered for
+    this is short: an opener, a name; in the worst case arguments that came before the name.
 
 Rule 4. After its start a call stays a call. Where it breaks off, prose goes on.
 
-Rule 5. In reasoning only a call of a declared tool ends it, and no *mentioned* one: a mark in the middle of a
-    sentence, or in quotes, is spoken about, not used. The same rule keeps an opener that content speaks about
-    from opening anything.
+Rule 5. In reasoning only a call of a declared tool ends it, and none that is *mentioned*: a mark in the
+    middle of a sentence, or quoted, is spoken about, not used. The same rule keeps an opener that content
+    speaks about from opening anything.
 
-Rule 6. Marks that close nothing are dropped where they stand beside another mark or at an end, since models write
-    one closer too many. Between words they are words. Nothing else is dropped.
+Rule 6. Marks that close nothing are dropped where they stand beside another mark or at an end, since models
+    write one closer too many. Between words they are words. Nothing else is dropped.
 
 Rule 7. The prompt needs no rule. Its end, from the header on, is read like text: what it opens is open.
 
-How it runs. Readers are generators that yield when they need more text (`stream.py`), so each state of the
+How it runs. Readers are generators that yield when they need more text (`stream.py`), so a state of the
 machine is a line of code, not a constant. Between chunks the reader at work may leave a short way in
-`stream.quiet`: it deals with a chunk in which nothing can matter (no character that begins a mark), which is most
-of them. Both ways make the same events.
+`stream.quiet`: it deals with a chunk in which nothing can matter (no character that begins a mark), which is
+most of them. Both ways make the same events.
 """
 
 from __future__ import annotations
 
-import codecs
-import re
-from collections.abc import Mapping, Sequence
-
-from chatlint.conversation import JSON, Tool
-from chatlint.errors import UsageError
+from chatlint.parse import guesses
 from chatlint.parse.calls import CallReader
 from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, Scribe
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.markers import MORE, Found
-from chatlint.parse.message import assemble
 from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.prompts import opening
 from chatlint.parse.schemas import Tools
@@ -66,70 +60,6 @@ _HEADER = 300
 """Longest header of a message, in characters."""
 _SENTENCE_ENDS = frozenset(".!?:;…。！？：；)]}>\"'`*»”’")
 _OPENING_QUOTES = frozenset("`“‘«([{")
-
-
-class OutputParser:
-    """Reads one turn of a model: `feed` its text as it comes, then `finish`; or `parse` a whole text.
-
-    Not for several threads at once. Made by `OutputFormat.parser`.
-    """
-
-    def __init__(
-        self,
-        output: OutputFormat,
-        *,
-        tools: Sequence[Tool] | None = None,
-        generation_prompt: str = "",
-        reasoning: bool = True,
-    ) -> None:
-        self._settings = (output, Tools(tools), generation_prompt, reasoning)
-        self._machine = Machine(*self._settings)
-        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
-        self._finished = False
-
-    def feed(self, chunk: str) -> list[Event]:
-        """The events that `chunk` settles, maybe none.
-
-        Raises UsageError after `finish`.
-        """
-        quiet = self._machine.stream.quiet
-        if quiet is not None:
-            events = quiet(chunk)
-            if events is not None:
-                return events
-        if self._finished:
-            raise UsageError("this parser has finished", hint="make a new one for the next turn")
-        return self._machine.advance(chunk)
-
-    def feed_bytes(self, chunk: bytes) -> list[Event]:
-        """As `feed`, for UTF-8. An incomplete sequence at the end of a chunk waits for its rest; bytes that are no
-        UTF-8 become U+FFFD."""
-        return self.feed(self._decode(chunk))
-
-    def finish(self) -> list[Event]:
-        """The last events: no more text comes. A second time: none."""
-        if self._finished:
-            return []
-        events = self.feed(self._decode(b"", True))
-        self._finished = True
-        return events + self._machine.finish()
-
-    def parse(self, text: str) -> dict[str, JSON]:
-        """The message that a whole text is: `{"role", "content", "reasoning_content", "tool_calls"}` in the shape of
-        OpenAI's chat completions; arguments are a JSON string, an id is "" where the format has none. Independent
-        of what was fed."""
-        machine = Machine(*self._settings)
-        return assemble([*machine.advance(text), *machine.finish()])
-
-    @property
-    def guessed(self) -> bool:
-        """Whether reasoning or a call was read by a guess, since the format has none."""
-        return self._machine.guessed
-
-    @property
-    def cut(self) -> bool:
-        """Whether a call's arguments broke off."""
-        return self._machine.cut
 
 
 class Machine:
@@ -147,12 +77,17 @@ class Machine:
         """Whether content was opened by a mark."""
         self._fresh = True
         """Whether nothing was said since the last mark."""
-        self._marked = False
-        """Whether there was a mark: then whitespace before the first word belongs to it."""
+        self._marked = any(part.start and not part.start.strip() for part in output.content.every)
+        """Whether there was a mark: then whitespace before the first word belongs to it. Where content begins
+        with nothing but whitespace, that is such a mark."""
         self._last = ""
         """The end of what was said since the last mark."""
         self.guessed = False
         self.cut = False
+        self._guesses_reasoning = output.reasoning is None and reasoning
+        self._guesses_calls = output.tool_calls is None and bool(tools.names)
+        if self._guesses_calls:
+            self._turn = guesses.with_calls(self._turn, output, tools)
         start, known_open = opening(output, generation_prompt)
         self._in_reasoning = known_open
         self.stream.push(start)
@@ -182,14 +117,16 @@ class Machine:
         """The turn."""
         if self._turn.frame:
             yield from self._words(self._turn.frame)
+        elif self._guesses_reasoning:
+            yield from self._guess_reasoning()
         while (found := (yield from self._prose())) is not None:
             yield from self._at(found)
 
     # Prose
 
     def _prose(self) -> Reading[Found[Mark] | None]:
-        """Says text up to the next mark that matters; the text right before the mark is left to the mark. None at
-        the end."""
+        """Says text up to the next mark that matters; what is right before the mark is left to the mark. None
+        at the end."""
         stream = self.stream
         while True:
             marks = self._turn.reasoning if self._in_reasoning else self._turn.content
@@ -200,6 +137,8 @@ class Machine:
                 self._say(stream.text[stream.at :])
                 stream.at = len(stream.text)
                 return None
+            if self._guesses_calls:
+                found = guesses.held_from(stream.text, stream.at, found)
             said = stream.text[stream.at : found].rstrip()
             excess = found - stream.at - len(said) - BLANKS
             if excess > 0:
@@ -207,7 +146,7 @@ class Machine:
             self._say(said)
             stream.text = stream.text[stream.at + len(said) :]
             stream.at = 0
-            if not self._fresh:
+            if not self._fresh and not self._guesses_calls:
                 stream.quiet = self._hush
             yield
             stream.quiet = None
@@ -241,7 +180,7 @@ class Machine:
             self._scribe.content(text)
 
     def _mentioned(self, start: int) -> bool:
-        """Whether the text is in the middle of a sentence, or opens a quotation, where a mark begins (rule 5)."""
+        """Whether the text is in the middle of a sentence, or opens a quotation, before a mark (rule 5)."""
         text = self._last[-80:] + self.stream.text[self.stream.at : start]
         if self._fresh and not self.stream.text[self.stream.at : start].strip():
             return False
@@ -307,17 +246,23 @@ class Machine:
         self._say(self.stream.text[self.stream.at : stop])
         self.stream.at = stop
 
-    def _wait_at(self, found: Found[Mark]) -> tuple[int, int]:
-        """Says the text before a mark but for the whitespace, which waits with the mark. Returns where the mark is
-        from now on."""
+    def _held(self, found: Found[Mark]) -> int:
+        """Where what belongs to a mark begins: with a guessed call, the tag before it."""
+        plan = found.what.plan
+        if plan and plan.guess:
+            return guesses.before(self.stream.text, self.stream.at, found.start)
+        return found.start
+
+    def _wait_at(self, found: Found[Mark]) -> Found[Mark]:
+        """Says the text before a mark, but for what would belong to it, which waits with it. Returns the mark
+        where it is from now on."""
         stream = self.stream
-        self._say(stream.text[stream.at : found.start].rstrip())
-        blanks = len(stream.text[stream.at : found.start]) - len(
-            stream.text[stream.at : found.start].rstrip()
-        )
-        stream.text = stream.text[found.start - blanks :]
+        said = stream.text[stream.at : self._held(found)].rstrip()
+        self._say(said)
+        used = stream.at + len(said)
+        stream.text = stream.text[used:]
         stream.at = 0
-        return blanks, blanks + found.end - found.start
+        return found._replace(start=found.start - used, end=found.end - used)
 
     def _stray(self, found: Found[Mark]) -> Reading[None]:
         """A mark that closes nothing (rule 6)."""
@@ -326,12 +271,12 @@ class Machine:
         elif self._mentioned(found.start):
             self._as_text(found)
         else:
-            start, end = self._wait_at(found)
-            if (yield from self._beside_mark(end, or_end=True)):
-                self.stream.at = end
+            found = self._wait_at(found)
+            if (yield from self._beside_mark(found.end, or_end=True)):
+                self.stream.at = found.end
                 self._fresh = self._marked = True
             else:
-                self._as_text(found._replace(start=start, end=end))
+                self._as_text(found)
 
     def _beside_mark(self, end: int, *, or_end: bool) -> Reading[bool]:
         """Whether another mark follows, past whitespace, or else the end of the text."""
@@ -350,17 +295,22 @@ class Machine:
         """A call, if it reads as one (rules 3 to 5)."""
         stream, mark = self.stream, found.what
         mentioned = self._mentioned(found.start)
-        if mark.plan is None or mark.entry is None or (mentioned and self._in_reasoning):
+        if mark.plan is None or mark.entry is None or (mentioned and (self._in_reasoning or mark.plan.guess)):
             self._as_text(found)
             return
-        start, end = self._wait_at(found)
-        stream.keep()
-        if (yield from self._read_call(mark.plan, mark.entry, end if mark.entry.step >= 0 else start)):
+        found = self._wait_at(found)
+        if mark.plan.guess and not self._guessable(found):
+            self._as_text(found)
             return
-        if mark.marker.strong and not mentioned and (yield from self._beside_mark(end, or_end=False)):
-            stream.at = end
+        stream.keep()
+        if (
+            yield from self._read_call(mark.plan, mark.entry, found.end if mark.entry.passed else found.start)
+        ):
+            return
+        if mark.marker.strong and not mentioned and (yield from self._beside_mark(found.end, or_end=False)):
+            stream.at = found.end
         else:
-            self._as_text(found._replace(start=start, end=end))
+            self._as_text(found)
 
     def _read_call(self, plan: Plan, entry: Entry, at: int, name: str = "") -> Reading[bool]:
         """Reads calls from a place on; if there is none, the stream is where it was."""
@@ -375,7 +325,37 @@ class Machine:
         self._in_reasoning = self._wrapped = False
         self._fresh = self._marked = True
         self._last = ""
+        if plan.guess:
+            yield from self._guess_closer()
         return True
+
+    # Guesses
+
+    def _guess_reasoning(self) -> Reading[None]:
+        """A tag that names reasoning, at the start of a turn whose format has none."""
+        stream = self.stream
+        while guesses.may_be_tag(stream.text) and not stream.final:
+            yield
+        tag = guesses.reasoning_tag(stream.text)
+        if tag:
+            stream.at, opener = tag
+            self._turn = guesses.with_reasoning(self._turn, opener)
+            self._in_reasoning = self._marked = self.guessed = True
+
+    def _guessable(self, found: Found[Mark]) -> bool:
+        """Whether a guessed call may begin here: it does not go on a word, and a tag, a bracket or nothing
+        stands before it; an object may also begin a line."""
+        before = self.stream.text[self.stream.at : found.start]
+        if before.strip() or self._fresh:
+            return not before[-1:].isalnum() and before[-1:] not in ("_", ".")
+        return found.what.marker.first == "{" and "\n" in before
+
+    def _guess_closer(self) -> Reading[None]:
+        """Whatever tag closes a guessed call."""
+        stream = self.stream
+        while guesses.may_close(stream.text[stream.at :]) and not stream.final:
+            yield
+        stream.at = guesses.closing(stream.text, stream.at)
 
     # Headers
 
@@ -399,7 +379,9 @@ class Machine:
         said = words_of(words)
         if said not in (*frame.reasoning, *frame.content) and (yield from self._addressed(frame, words)):
             return
-        self._in_reasoning = said not in frame.content and any(part and part <= said for part in frame.reasoning)
+        self._in_reasoning = said not in frame.content and any(
+            part and part <= said for part in frame.reasoning
+        )
 
     def _addressed(self, frame: Frame, words: str) -> Reading[bool]:
         """The call of a message whose header names a tool; False if it names none, or the body is no call."""
