@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from typing import TYPE_CHECKING
 
 from chatlint.config import Settings
 from chatlint.pipeline import check_target
 from chatlint.verdict import INTERNAL, Status, TargetFailure, TargetReport
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _WORTH_A_PROCESS = 4
 """Fewer targets than this are judged here: starting processes would take longer."""
@@ -21,6 +23,8 @@ def judge_each(targets: Sequence[str], settings: Settings, jobs: int = 0) -> Ite
     if workers < 2 or (not jobs and len(targets) < _WORTH_A_PROCESS):
         yield from (check_target(target, settings) for target in targets)
         return
+    from concurrent.futures import ProcessPoolExecutor  # 14 ms, and most runs have one target
+
     with ProcessPoolExecutor(workers) as pool:
         # Standard input belongs to this process.
         waiting = [
@@ -32,6 +36,9 @@ def judge_each(targets: Sequence[str], settings: Settings, jobs: int = 0) -> Ite
 
 def _outcome(future: Future[TargetReport], target: str, settings: Settings) -> TargetReport:
     """What a worker made of a target. One that died took others with it; each is tried once more, alone."""
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+
     try:
         return future.result()
     except BrokenProcessPool:

@@ -42,7 +42,7 @@ def test_console_blocks_show_what_is_printed(chatlint, folder, monkeypatch, inde
     if os.environ.get("UPDATE_README"):
         README.write_text(README.read_text(encoding="utf-8").replace(body, expected), encoding="utf-8")
     else:
-        assert body == expected
+        assert body == expected, "if this is right: UPDATE_README=1 pytest tests/house/test_readme.py"
 
 
 @pytest.mark.parametrize("index", range(len(blocks("python"))))
