@@ -54,7 +54,7 @@ class CallReader:
         self._name, self._id = name, ""
         self._started = False
         declared = declared or entry.weak
-        step = entry.step if entry.step >= 0 else len(self._plan.steps) - 1
+        step = entry.step
         counter = ""
         while step < len(self._plan.steps):
             kind = self._plan.steps[step]
@@ -288,18 +288,19 @@ class CallReader:
                 break
             separated = separated or char != "]"
         entry = None if char == "{" and plan.skeleton else (yield from self._entry())
+        declared = plan.guess or not separated
         if entry:
             return (yield from self._call(entry, entry.weak))
         if plan.skeleton:
-            return char == "{" and (yield from self._call(Entry(-1), not separated))
+            return char == "{" and (yield from self._call(Entry(len(plan.steps) - 1), declared))
         if isinstance(plan.steps[0], Marker):
             return False
-        return (yield from self._call(Entry(0), not separated))
+        return (yield from self._call(Entry(0), declared))
 
     def _entry(self) -> Reading[Entry | None]:
         """The mark a further call begins with."""
         entry = yield from take(self._stream, self._plan.entries)
-        return entry if entry is None or entry.step >= 0 else None
+        return entry if entry is None or entry.passed else None
 
 
 def _is_run(text: str) -> bool:

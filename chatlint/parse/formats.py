@@ -77,7 +77,7 @@ from chatlint.parse.notation import Encoding, Items, Members, Values, Written, c
 from chatlint.parse.patterns import Slot
 
 if TYPE_CHECKING:
-    from chatlint.parse.machine import OutputParser
+    from chatlint.parse.parser import OutputParser
 
 __all__ = [
     "Confidence",
@@ -313,7 +313,7 @@ class OutputFormat:
         on (a whole prompt will do if the format has a header): what it opened is open, what it began is the
         message's beginning. With `reasoning=False` reasoning stays in the content, marks included.
         """
-        from chatlint.parse.machine import OutputParser
+        from chatlint.parse.parser import OutputParser
 
         return OutputParser(self, tools=tools, generation_prompt=generation_prompt, reasoning=reasoning)
 

@@ -294,18 +294,17 @@ class Machine:
     def _call(self, found: Found[Mark]) -> Reading[None]:
         """A call, if it reads as one (rules 3 to 5)."""
         stream, mark = self.stream, found.what
-        mentioned = self._mentioned(found.start)
-        if mark.plan is None or mark.entry is None or (mentioned and (self._in_reasoning or mark.plan.guess)):
+        plan, entry = mark.plan, mark.entry
+        mentioned = self._mentioned(self._held(found))
+        if plan is None or entry is None or (mentioned and (self._in_reasoning or plan.guess)):
             self._as_text(found)
             return
         found = self._wait_at(found)
-        if mark.plan.guess and not self._guessable(found):
+        if plan.guess and not self._guessable(found):
             self._as_text(found)
             return
         stream.keep()
-        if (
-            yield from self._read_call(mark.plan, mark.entry, found.end if mark.entry.passed else found.start)
-        ):
+        if (yield from self._read_call(plan, entry, found.end if entry.passed else found.start)):
             return
         if mark.marker.strong and not mentioned and (yield from self._beside_mark(found.end, or_end=False)):
             stream.at = found.end

@@ -66,9 +66,10 @@ def assemble(events: Iterable[Event]) -> dict[str, JSON]:
 def deltas(events: Iterable[Event]) -> Iterator[dict[str, JSON]]:
     """The `delta` of one `chat.completion.chunk` for each event that has one.
 
-    Source: OpenAI's API reference, "The chat completion chunk object"; `reasoning_content` as vLLM, SGLang and
-    DeepSeek's API have it. An id that comes after the arguments comes in a delta of its own.
+    An id that comes after the arguments comes in a delta of its own. Source: OpenAI's API reference, "The
+    chat completion chunk object"; `reasoning_content` as vLLM, SGLang and DeepSeek's API have it.
     """
+    without_id: set[int] = set()
     for event in events:
         match event:
             case ContentDelta(text):
@@ -76,11 +77,14 @@ def deltas(events: Iterable[Event]) -> Iterator[dict[str, JSON]]:
             case ReasoningDelta(text):
                 yield {"reasoning_content": text}
             case ToolCallStart(index, identity, name):
+                without_id |= set() if identity else {index}
                 function: dict[str, JSON] = {"name": name, "arguments": ""}
                 yield _call_delta(index, {"id": identity, "type": "function", "function": function})
             case ArgumentsDelta(index, text):
                 yield _call_delta(index, {"function": {"arguments": text}})
-            case ToolCallEnd() | EndOfTurn():
+            case ToolCallEnd(index, identity) if identity and index in without_id:
+                yield _call_delta(index, {"id": identity})
+            case _:
                 pass
 
 

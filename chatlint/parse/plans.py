@@ -19,11 +19,13 @@ _REAL = (Slot.NAME, Slot.ID, Slot.ARGUMENTS)
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A place where reading a call can begin: the mark is passed, `step` comes next. A weak mark is one that
-    prose may hold: the call then needs a declared name."""
+    """A place where reading a call can begin: after a mark, with `step`."""
 
     step: int
     weak: bool = False
+    """Whether prose may hold such a mark: the call then needs a declared name."""
+    passed: bool = True
+    """Whether the mark is used up; else it is the call's own first character."""
 
 
 @dataclass(slots=True)
@@ -133,7 +135,7 @@ def _entries(calls: ToolCalls, steps: tuple[Step, ...]) -> Iterator[tuple[Marker
                     yield mark, Entry(i + 1)
     if calls.syntax is not Syntax.TEXT and not (whole and whole[0].strong):
         for bracket in _marks("{", "["):
-            yield Marker(bracket.atoms, bracket.text), Entry(-1, weak=True)
+            yield bracket, Entry(len(steps) - 1, weak=True, passed=False)
 
 
 def _opener(calls: ToolCalls) -> str:

@@ -7,11 +7,11 @@ from chatlint.parse.markers import Marker, marker
 
 
 def opening(output: OutputFormat, generation_prompt: str) -> tuple[str, bool]:
-    """The end of the prompt that belongs to the turn, and whether it leaves reasoning open without saying so.
+    """The end of the prompt that belongs to the turn, and whether it leaves reasoning open without an opener.
 
-    The first is read as if the model had written it: an opener opens, text of a message to be continued is its
-    beginning. The second is for prompts that the format knows to leave reasoning open though they end in no
-    opener (the header itself opens it).
+    The first is read as if the model had written it: an opener opens, text of a message to be continued is
+    its beginning. The second is for prompts that the format knows to leave reasoning open though they end in
+    no opener (the header itself opens it).
     """
     if not generation_prompt:
         return "", False
@@ -26,17 +26,19 @@ def opening(output: OutputFormat, generation_prompt: str) -> tuple[str, bool]:
 def _known_open(output: OutputFormat, generation_prompt: str) -> bool:
     """Whether the format says that this generation prompt leaves reasoning open."""
     known = output.generation_prompt
+    prompts = [
+        (known.text, known.reasoning),
+        *((prompt.text, prompt.reasoning) for prompt in known.by_switch),
+    ]
+    end = generation_prompt.rstrip()
     return any(
-        prompt.reasoning is ReasoningState.OPEN
-        and prompt.text
-        and generation_prompt.rstrip().endswith(prompt.text.rstrip())
-        for prompt in (known, *known.by_switch)
+        state is ReasoningState.OPEN and text and end.endswith(text.rstrip()) for text, state in prompts
     )
 
 
 def _after_header(output: OutputFormat, prompt: str) -> str:
-    """What follows the last header. Without a header in it, the prompt counts if it begins with a mark; else only
-    an opener at its end does."""
+    """What follows the last header. Without a header in it, the prompt counts if it begins with a mark; else
+    only an opener at its end does."""
     header = marker(output.header)
     if header is None:
         return prompt

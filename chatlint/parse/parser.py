@@ -1,0 +1,81 @@
+"""What a user of a format holds: text in, events or a message out."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chatlint.conversation import JSON, Tool
+from chatlint.errors import UsageError
+from chatlint.parse.events import Event
+from chatlint.parse.machine import Machine
+from chatlint.parse.message import assemble
+from chatlint.parse.schemas import Tools
+
+if TYPE_CHECKING:
+    from chatlint.parse.formats import OutputFormat
+
+
+class OutputParser:
+    """Reads one turn of a model: `feed` its text as it comes, then `finish`; or `parse` a whole text.
+
+    Not for several threads at once. Made by `OutputFormat.parser`.
+    """
+
+    def __init__(
+        self,
+        output: OutputFormat,
+        *,
+        tools: Sequence[Tool] | None = None,
+        generation_prompt: str = "",
+        reasoning: bool = True,
+    ) -> None:
+        self._settings = (output, Tools(tools), generation_prompt, reasoning)
+        self._machine = Machine(*self._settings)
+        self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
+        self._finished = False
+
+    def feed(self, chunk: str) -> list[Event]:
+        """The events that `chunk` settles, maybe none.
+
+        Raises UsageError after `finish`.
+        """
+        quiet = self._machine.stream.quiet
+        if quiet is not None:
+            events = quiet(chunk)
+            if events is not None:
+                return events
+        if self._finished:
+            raise UsageError("this parser has finished", hint="make a new one for the next turn")
+        return self._machine.advance(chunk)
+
+    def feed_bytes(self, chunk: bytes) -> list[Event]:
+        """As `feed`, for UTF-8. An incomplete sequence at the end of a chunk waits for its rest; bytes that
+        are no UTF-8 become U+FFFD."""
+        return self.feed(self._decode(chunk))
+
+    def finish(self) -> list[Event]:
+        """The last events: no more text comes. A second time: none."""
+        if self._finished:
+            return []
+        events = self.feed(self._decode(b"", True))
+        self._finished = True
+        return events + self._machine.finish()
+
+    def parse(self, text: str) -> dict[str, JSON]:
+        """The message that a whole text is: `{"role", "content", "reasoning_content", "tool_calls"}` in the
+        shape of OpenAI's chat completions; arguments are a JSON string, an id is "" where the format has
+        none. Independent of what was fed."""
+        machine = Machine(*self._settings)
+        return assemble([*machine.advance(text), *machine.finish()])
+
+    @property
+    def guessed(self) -> bool:
+        """Whether reasoning or a call was read by a guess, since the format has none."""
+        return self._machine.guessed
+
+    @property
+    def cut(self) -> bool:
+        """Whether a call's arguments broke off."""
+        return self._machine.cut
