@@ -106,10 +106,13 @@ def crashes(
     what: str,
     consequence: str,
     severity: Severity | None = None,
+    *,
+    without: Iterable[Observation] = (),
 ) -> Iterator[Cause]:
-    """One cause for each way in which the template broke among `observations`, but does not break without
-    `what`, which names the input."""
-    known = {failure_key(seen.failure) for seen in map(subject.see, _PLAIN) if seen.failure}
+    """One cause for each way in which the template broke among `observations`, but not in plain conversations
+    and not in those `without` what is blamed. `what` names that."""
+    plain = (*map(subject.see, _PLAIN), *without)
+    known = {failure_key(seen.failure) for seen in plain if seen.failure}
     broken = Gathering()
     for observation in observations:
         if observation.failure and faulted(observation):

@@ -40,12 +40,12 @@ from chatlint.rules.calls import FUNCTION, call_shown, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, bounds, content_shown, crashes
+from chatlint.rules.sights import at, at_end, bounds, content_shown, crashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
 _PROBES = ("calls/text-one", "calls/text-one-result", "calls/text-one-followed")
@@ -61,21 +61,47 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     if way is None:
         return
-    seen = [subject.see(probe, way) for probe in _PROBES]
+    # a call that comes last is what a model is trained on, not what it is asked with
+    seen = [subject.see(_PROBES[0], way, generation="off"), *(subject.see(one, way) for one in _PROBES[1:])]
+    bare = [subject.see(probe.replace("text-", ""), way) for probe in _PROBES]
     losses = Gathering()
     for one in seen:
         for what in _lost(one):
             losses.add(what, at(one, FUNCTION if what == "text" else _TEXT, f"the {what} is missing here"))
     for what, sights in losses:
-        yield Cause(
-            key=f"{what} lost",
-            message=f"of an assistant message with text and a tool call, the {what} is lost",
-            consequence=_LOST[what],
-            sights=sights,
-            fix="Write the text first, then the calls; let neither branch exclude the other.",
-        )
+        yield _loss(what, sights)
+    yield from _empty_forms(subject, way)
     yield from _reversed([one for one in seen if not _lost(one)])
-    yield from crashes(subject, seen, "text beside a tool call", "Agents that explain their calls fail.")
+    what = "text beside a tool call"
+    yield from crashes(subject, seen, what, "Agents that explain their calls fail.", without=bare)
+
+
+def _loss(what: str, sights: tuple[Sight, ...]) -> Cause:
+    old = all(sight.observation.case.probe == _PROBES[2] for sight in sights)
+    return Cause(
+        key=f"{what} lost",
+        message=f"of an assistant message with text and a tool call, the {what} is lost"
+        + (" once the loop is over" if old else ""),
+        consequence=_LOST[what],
+        sights=sights,
+        # where it is there as long as the loop runs, the template takes it for reasoning
+        severity=Severity.WARNING if old and what == "text" else None,
+        fix="Write the text first, then the calls; let neither branch exclude the other.",
+    )
+
+
+def _empty_forms(subject: Subject, way: Variant) -> Iterator[Cause]:
+    """Content that is empty, null or absent means the same: the call must not depend on it."""
+    forms = {form: subject.see("calls/one-result", way, content=form) for form in ("empty", "null", "absent")}
+    lost = [form for form, one in forms.items() if one.prompt and not call_shown(one)]
+    if lost and len(lost) < len(forms):
+        yield Cause(
+            key=f"call lost, content {lost[0]}",
+            message=f"a tool call is lost where the message's content is {' or '.join(lost)}",
+            consequence=_LOST["call"],
+            sights=tuple(at_end(forms[form], "the call is nowhere up to here") for form in lost),
+            fix="Test `message.tool_calls`, not the content.",
+        )
 
 
 def _lost(observation: Observation) -> list[str]:

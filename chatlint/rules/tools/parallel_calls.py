@@ -57,13 +57,13 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     if way is None:
         return
-    seen = [subject.see(probe, way) for probe in _SEVERAL]
+    seen = [subject.see(probe, way, generation="off") for probe in _SEVERAL]
+    one = [subject.see(probe, way) for probe in ("calls/one", "calls/one-result", "calls/one-followed")]
     refused = [one for one in seen if declined(one)]
     if refused:
         yield _refused(refused)
-    yield from crashes(
-        subject, seen, "several tool calls in one message", "Models that call in parallel fail."
-    )
+    what = "several tool calls in one message"
+    yield from crashes(subject, seen, what, "Parallel calls fail.", without=one)
     losses = list(_losses(seen))
     yield from losses or _unclosed(subject, way)
 

@@ -35,7 +35,7 @@ from chatlint.rules.calls import advertises, lost_parts, reads_calls
 from chatlint.rules.cause import Cause, Gathering
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at_end
+from chatlint.rules.sights import at_end, crashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,10 +50,10 @@ def check(subject: Subject) -> Iterator[Cause]:
     offered = advertises(subject)
     if not offered and not reads_calls(subject):
         return
-    way = subject.call_form.variant
+    form = subject.call_form
+    observations = [subject.see(probe, form.variant) for probe in _PROBES]
     losses = Gathering()
-    for probe in _PROBES:
-        seen = subject.see(probe, way)
+    for seen in observations:
         lost = " and ".join(lost_parts(seen))
         if lost:
             losses.add(lost, at_end(seen, f"{lost} nowhere up to here"))
@@ -66,6 +66,13 @@ def check(subject: Subject) -> Iterator[Cause]:
             line=_line(subject),
             severity=None if offered else Severity.WARNING,
             fix="Write every call of `message.tool_calls`, and messages of role `tool`.",
+        )
+    if form.whole:
+        plain = {**form.variant, "result_name": "given"}
+        observations += [subject.see(probe, plain) for probe in _PROBES[:1]]
+        call = [subject.see("calls/one", form.variant)]
+        yield from crashes(
+            subject, observations, "a tool result", "No tool loop can be finished.", without=call
         )
 
 
