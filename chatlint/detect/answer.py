@@ -35,6 +35,12 @@ def refused(name: str, observation: Observation) -> Capability | None:
     return Capability(name, support, (observation.case.id,), f"{verb}: {said}")
 
 
+def unanswered(observation: Observation) -> Capability | None:
+    """The answer to everything, if the template cannot be asked: it does not compile, or hits a bound."""
+    answer = refused("", observation)
+    return answer if answer and answer.support is Support.UNKNOWN else None
+
+
 def of_values(name: str, observation: Observation, pointers: Sequence[str], note: str = "") -> Capability:
     """Whether the values at these pointers (of lists of parts: their texts) can be read in the prompt."""
     if answer := refused(name, observation):

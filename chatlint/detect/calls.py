@@ -157,14 +157,27 @@ def _results(footing: Footing, form: CallForm) -> Capability:
 def _parallel(footing: Footing, form: CallForm) -> Capability:
     seen = form.look(footing, form.probe.replace("one", "two"))
     if answer := refused("parallel_tool_calls", seen):
-        return answer
+        return _without_results(footing, form, answer)
+    both = _both_shown(form, seen)
+    note = "" if both else "a call is lost"
+    return Capability("parallel_tool_calls", Support.YES if both else Support.NO, (seen.case.id,), note)
+
+
+def _without_results(footing: Footing, form: CallForm, answer: Capability) -> Capability:
+    """Two calls and their results are refused: the calls alone may not be."""
+    seen = form.look(footing, "calls/two")
+    if seen.failure or not _both_shown(form, seen):
+        return noted(answer, evidence=(seen,))
+    cases = (*answer.evidence, seen.case.id)
+    return Capability(answer.name, Support.PARTIAL, cases, f"two results in a row: {answer.note}")
+
+
+def _both_shown(form: CallForm, seen: Observation) -> bool:
     second = CALL.removesuffix("0") + "1"
-    both = all(
+    return all(
         (_name_shown(seen, call) or not form.name) and (_arguments_shown(seen, call) or not form.arguments)
         for call in (CALL, second)
     )
-    note = "" if both else "a call is lost"
-    return Capability("parallel_tool_calls", Support.YES if both else Support.NO, (seen.case.id,), note)
 
 
 def _objects(footing: Footing, form: CallForm) -> Capability:

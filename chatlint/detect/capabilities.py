@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
+from chatlint.detect.answer import unanswered
 from chatlint.detect.calls import detect_calls, find_call_form
 from chatlint.detect.capability import Capabilities, Capability, GenerationPrompt, Support
 from chatlint.detect.content import detect_content
 from chatlint.detect.footing import Footing, find_footing
 from chatlint.detect.generation_prompt import detect_generation_prompt
-from chatlint.detect.llama_cpp import chat_template_caps
+from chatlint.detect.llama_cpp import chat_template_caps, differences
 from chatlint.detect.media import detect_media
 from chatlint.detect.prefill import detect_prefill
 from chatlint.detect.reasoning import detect_reasoning, find_reasoning_form
@@ -36,11 +38,15 @@ def detect_capabilities(trace: Trace, syntax: Syntax | None = None) -> Capabilit
     found |= _by_name(detect_media(footing, found["parts_user"])) | _by_name(detect_prefill(footing))
     contexts = find_contexts(footing, reasoning.variant if reasoning.shown else None, calls)
     switches = detect_switches(footing, contexts)
+    if base := unanswered(footing.base):
+        found = {name: replace(base, name=name) for name in found}
+    caps = chat_template_caps(found, switches)
     return Capabilities(
-        chat_template_caps(found, switches),
+        caps,
         found,
         switches,
         with_switches(prompt, generation_by_switch(footing, switches)),
+        differences(footing, caps, found, switches),
     )
 
 

@@ -42,5 +42,9 @@ def _tail(seen: Observation) -> str:
 
 
 def _common(one: str, other: str) -> int:
+    """Characters that two texts begin with, never ending inside a marker or a word."""
     pairs = zip(one, other, strict=False)
-    return next((position for position, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    same = next((position for position, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+    while same and one[same - 1] not in ">]\n ":
+        same -= 1
+    return same

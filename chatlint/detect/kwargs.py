@@ -1,9 +1,13 @@
-"""Variables of its own that a template reads: which values are worth trying, and which turn reasoning on."""
+"""Variables of its own that a template reads: which values are worth trying, and which turn reasoning on.
+
+The source is only asked for candidates. What a value does, a render decides.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from chatlint.conversation import JSON
 from chatlint.detect.footing import Footing
@@ -11,13 +15,21 @@ from chatlint.probe.axes import SWITCH, switched
 from chatlint.probe.case import Variant
 
 ABOUT_REASONING = re.compile(r"think|reason|thought|cot\b", re.I)
-ABOUT_EFFORT = re.compile(r"effort|strength|level|mode|budget", re.I)
+_ABOUT_DEGREE = re.compile(r"effort|strength|level|mode", re.I)
+_ABOUT_AMOUNT = re.compile(r"budget|tokens|chars|after\b|max_", re.I)
 _TURNS_OFF = re.compile(r"clear|trunc|drop|skip|disable|remove|strip|hide|no_|without", re.I)
 _MISTAKEN = frozenset({"null", "nil", "NULL", "undefined"})
 """Other languages' words for none: in Jinja they are variables that nobody sets."""
 _MOST_VALUES = 4
 NEEDLE = "Zeppelin"
 """A text that no template compares with."""
+
+_COMMENT = re.compile(r"\{#.*?#\}", re.S)
+_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
+_TEXT = r"""(?:'[^'\n]{0,40}'|"[^"\n]{0,40}")"""
+_CHANGED = r"(?:\s*\|\s*\w+(?:\([^()]{0,40}\))?|\.\w+\(\)){0,4}\)?"
+"""Filters and methods between a name and what it is compared with."""
+_ANY_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 
 def names_of(footing: Footing) -> tuple[str, ...]:
@@ -28,49 +40,59 @@ def names_of(footing: Footing) -> tuple[str, ...]:
 def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:
     """Values worth trying: the texts that the source compares it with, a text where it is printed, else true
     and false. Empty for a variable that is walked through like a list."""
-    source = footing.trace.template.text
-    compared = tuple(dict.fromkeys(_compared(source, name)))
+    code = _code(footing.trace.template.text)
+    compared = tuple(dict.fromkeys(_compared(code, name)))
+    bare = _ANY_TEXT.sub("''", code)
     if compared:
-        return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(source, name) else ()))
-    if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", source):
+        return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(bare, name) else ()))
+    if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", bare):
         return ()
-    if re.search(rf"\{{\{{-?\s*{name}\b(?!\s*if\b)|[~+]\s*{name}\b|\b{name}\s*[~+]", source):
+    if re.search(rf"\{{\{{-?\s*{name}\b(?!\s*if\b)|[~+]\s*{name}\b|\b{name}\s*[~+]", bare):
         return (NEEDLE,)
     return (True, False)
 
 
-def _compared(source: str, name: str) -> Iterator[str]:
-    """Texts on the other side of `==`, `!=` or `in`."""
-    text = r"""(?:'[^'\n]{0,40}'|"[^"\n]{0,40}")"""
-    after = rf"\b{name}\b[\w.|()\s]{{0,40}}?(?:==|!=|\bin\b)\s*[\[(]?\s*({text}(?:\s*,\s*{text})*)"
-    before = rf"({text})\s*(?:==|!=)\s*{name}\b"
-    for match in (*re.finditer(after, source), *re.finditer(before, source)):
-        yield from (piece[1:-1] for piece in re.findall(text, match[1]))
+@lru_cache(maxsize=4)
+def _code(source: str) -> str:
+    """The tags of a template, without comments and the text between."""
+    return "\n".join(_TAG.findall(_COMMENT.sub("", source)))
 
 
-def _is_tested(source: str, name: str) -> bool:
+def _compared(code: str, name: str) -> Iterator[str]:
+    """Texts on the other side of `==`, `!=` or `in`, also where a name was set to the variable first."""
+    for alias in (name, *_aliases(code, name)):
+        after = rf"\b{alias}\b{_CHANGED}\s*(?:==|!=|(?:not\s+)?in\b)\s*[\[(]?\s*({_TEXT}(?:\s*,\s*{_TEXT})*)"
+        before = rf"({_TEXT})\s*(?:==|!=)\s*{alias}\b"
+        for match in (*re.finditer(after, code), *re.finditer(before, code)):
+            yield from (piece[1:-1] for piece in re.findall(_TEXT, match[1]))
+
+
+def _aliases(code: str, name: str) -> list[str]:
+    found = re.findall(rf"\bset\s+(\w+)\s*=\s*{name}\b(?!\s*[.\[(])", code)
+    return [alias for alias in dict.fromkeys(found) if alias != name][:_MOST_VALUES]
+
+
+def _is_tested(code: str, name: str) -> bool:
     """Whether it is also read as true or false."""
-    return re.search(rf"\b(?:if|not|and|or)\s+{name}\s*(?:-?%|\band\b|\bor\b|\))", source) is not None
+    return re.search(rf"\b(?:if|not|and|or)\s+{name}\s*(?:-?%|\band\b|\bor\b|\))", code) is not None
 
 
 def reasoning_on(footing: Footing) -> Variant:
     """Every variable about reasoning, set so that reasoning is asked for and kept."""
     chosen: dict[str, JSON] = {}
     for name in names_of(footing):
-        if ABOUT_REASONING.search(name):
+        if ABOUT_REASONING.search(name) and not _ABOUT_AMOUNT.search(name):
             chosen[name] = _asking(footing, name)
     return switched(chosen)
-
-
-def spelled(switches: Variant) -> str:
-    """Switches as a person writes them."""
-    return ", ".join(f"{axis.removeprefix(SWITCH)}={value}" for axis, value in switches.items())
 
 
 def _asking(footing: Footing, name: str) -> JSON:
     texts = [value for value in values_of(footing, name) if isinstance(value, str) and value != NEEDLE]
     if texts:
         return next((text for text in ("high", "enabled", "on", "thinking") if text in texts), texts[-1])
-    if ABOUT_EFFORT.search(name):
-        return "high"
-    return not _TURNS_OFF.search(name)
+    return "high" if _ABOUT_DEGREE.search(name) else not _TURNS_OFF.search(name)
+
+
+def spelled(switches: Variant) -> str:
+    """Switches as a person writes them."""
+    return ", ".join(f"{axis.removeprefix(SWITCH)}={value}" for axis, value in switches.items())

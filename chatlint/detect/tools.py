@@ -25,7 +25,7 @@ def tools(footing: Footing) -> Capability:
     """Whether names, descriptions and parameters of declared tools reach the prompt."""
     seen = footing.look("tools/given")
     answer = _written(seen)
-    if answer.support in (Support.NO, Support.RAISES) and footing.mentions(r"\btools?\b"):
+    if answer.support in (Support.NO, Support.RAISES) and footing.mentions("tool"):
         beside = footing.look("tools/with-system")
         if _written(beside).support in (Support.YES, Support.PARTIAL):
             return noted(_partial(_written(beside)), "only beside a system message", evidence=(seen,))

@@ -175,7 +175,7 @@ def notation(observation: Observation, pointer: str) -> Notation:
         return Notation.NONE
     if isinstance(value, str):
         return _text_notation(_text_fate(prompt, pointer, value))
-    before = prompt.text[: spans[0].start]
+    before = prompt.text[: spans[0].start + 1]
     start = max(before.rfind("{"), before.rfind("["))
     for opened in _openings(prompt.text, spans[0].start, start):
         for reader, name in ((_json_at, Notation.JSON), (_python_at, Notation.PYTHON)):
@@ -311,7 +311,7 @@ def _json_at(text: str, start: int, end: int) -> JSON:
 
 def _python_at(text: str, start: int, end: int) -> JSON:
     close = {"{": "}", "[": "]"}[text[start]]
-    stop = text.find(close, end)
+    stop = text.find(close, end - 1)
     for _ in range(_NEAREST):
         if stop < 0 or stop - start > _LONGEST:
             return None

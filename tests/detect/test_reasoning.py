@@ -1,0 +1,116 @@
+"""Reasoning and switches: small templates and what must be said of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.detect.detected import CALLS, PLAIN, PROMPT, TEXT, detected, turns
+
+THOUGHT = "{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}"
+ALWAYS = turns(THOUGHT + TEXT + CALLS)
+LAST = turns("{% if loop.last %}" + THOUGHT + "{% endif %}" + TEXT + CALLS)
+LOOP = turns(
+    "{% if m.tool_calls and loop.nextitem and loop.nextitem.role == 'tool' and not loop.nextitem.last %}{% if messages[-1].role == 'tool' %}"
+    + THOUGHT
+    + "{% endif %}{% endif %}"
+    + TEXT
+    + CALLS
+)
+KEPT = turns("{% if keep_thinking or loop.index0 > last.user %}" + THOUGHT + "{% endif %}" + TEXT + CALLS,
+             head="{% set last = namespace(user=0) %}{% for m in messages if m.role == 'user' %}{% set last.user = messages.index(m) %}{% endfor %}")  # fmt: skip
+ANSWER = turns(
+    "{% if loop.index0 == last.answer %}" + THOUGHT + "{% endif %}" + TEXT + CALLS,
+    head="{% set last = namespace(answer=0) %}{% for m in messages if m.role == 'assistant' %}{% set last.answer = messages.index(m) %}{% endfor %}",
+)
+SWITCHED = turns("{% if enable_thinking %}" + THOUGHT + "{% endif %}" + TEXT)
+PARTS = turns(
+    "{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content or [] %}{{ p.thinking if p.type == 'thinking' else p.text }}{% endfor %}{% endif %}"
+)
+DATA = turns("{% if m.content %}{{ m.content }}{% endif %}{# thinking #}")
+CUT = turns("{{ (m.content or '').split('</think>')[-1] }}")
+
+
+@pytest.mark.parametrize(
+    ("text", "support", "last", "loop", "earlier"),
+    [
+        (PLAIN, "no", "no", "no", "no"),
+        (ALWAYS, "yes", "yes", "yes", "yes"),
+        (LAST, "partial", "yes", "no", "no"),
+        (LOOP, "partial", "no", "yes", "no"),
+        (KEPT, "partial", "yes", "yes", "partial"),
+        (ANSWER, "partial", "yes", "yes", "no"),
+        (SWITCHED, "partial", "yes", "no", "yes"),
+        (PARTS, "yes", "yes", "no", "yes"),
+        (DATA, "no", "no", "no", "no"),
+    ],
+)
+def test_where_reasoning_is_kept(text, support, last, loop, earlier):
+    found = detected(text)
+    names = ("reasoning", "reasoning_last_turn", "reasoning_tool_loop", "reasoning_earlier_turns")
+    assert [str(found.support(name)) for name in names] == [support, last, loop, earlier]
+
+
+def test_what_is_said_of_it():
+    assert detected(SWITCHED).capabilities["reasoning_last_turn"].note == "only with enable_thinking=true"
+    assert detected(KEPT).capabilities["reasoning_earlier_turns"].note == "only with keep_thinking=true"
+    assert "kept in the last turn" in detected(LAST).capabilities["reasoning"].note
+    assert "dropped from a running tool loop" in detected(LAST).capabilities["reasoning"].note
+
+
+@pytest.mark.parametrize(
+    ("text", "fields"),
+    [
+        (ALWAYS, "reasoning_content, reasoning, thinking"),
+        (PARTS, "parts"),
+        (turns("{{ m.thinking }}" + TEXT), "reasoning_content, reasoning, thinking"),
+    ],
+)
+def test_reasoning_fields(text, fields):
+    """transformers 5.24 copies any of the three names to two of them."""
+    assert detected(text).capabilities["reasoning_fields"].note == fields
+
+
+@pytest.mark.parametrize(("text", "support"), [(PLAIN, "yes"), (CUT, "no")])
+def test_a_thought_in_the_content(text, support):
+    assert detected(text).support("inline_reasoning") == support
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "default", "values", "effect"),
+    [
+        (PLAIN + PROMPT + "{% if add_generation_prompt and enable_thinking is false %}<t></t>{% endif %}", "enable_thinking", "true", ["true", "false"], "generation prompt"),
+        (PLAIN + PROMPT + "{% if add_generation_prompt and thinking %}<t>{% endif %}", "thinking", "false", ["true", "false"], "generation prompt"),
+        (PLAIN + "{% if verbose %}{% endif %}", "verbose", "unset", ["true", "false"], ""),
+        ("{% set how = effort or 'low' %}{% if how not in ['low', 'high'] %}{{ raise_exception('no such effort') }}{% endif %}[{{ how }}]" + PLAIN, "effort", '"low"', ['"low"', '"high"'], "opening text"),
+        ("{{ 'Today: ' + today }}" + PLAIN, "today", "unset", ['"Zeppelin"'], "opening text"),
+        ("{% for x in extras or [] %}{{ x }}{% endfor %}" + PLAIN, "extras", "unset", [], ""),
+        (KEPT, "keep_thinking", "false", ["true", "false"], "reasoning in the history"),
+        ("{% if level is defined %}{{ 'Level: ' + level }}{% endif %}" + PLAIN, "level", "unset", ['"Zeppelin"'], "opening text"),
+    ],
+)  # fmt: skip
+def test_switches(text, name, default, values, effect):
+    found = detected(text).switch(name)
+    assert (found.default, list(found.values), found.effect) == (default, values, effect)
+
+
+def test_a_switch_that_works_only_beside_another():
+    text = "{% if thinking and effort_of_thinking == 'max' %}[max]{% endif %}" + PLAIN
+    found = detected(text).switch("effort_of_thinking")
+    assert found.effect == "opening text (only with thinking=true)"
+
+
+def test_the_generation_prompt_by_switch():
+    found = detected(
+        PLAIN
+        + "{% if add_generation_prompt %}<|a|>{% if enable_thinking is false %}<t></t>{% endif %}{% endif %}"
+    )
+    assert found.generation_prompt.by_switch == {
+        "enable_thinking=true": "<|a|>",
+        "enable_thinking=false": "<|a|><t></t>",
+    }
+
+
+def test_a_template_with_many_switches_is_not_asked_for_ever():
+    text = "".join(f"{{% if switch_{number} %}}{{% endif %}}" for number in range(40)) + PLAIN
+    found = detected(text)
+    assert [switch.effect for switch in found.switches[12:]] == ["not tried"] * 28
