@@ -104,7 +104,7 @@ def _body(turn: Turn, index: int, slots: Sequence[Slot], room: tuple[int, int]) 
     )
 
 
-# -- one object literal ----------------------------------------------------------------------------------------
+# -- one object literal ------------------------------------------------------------------------------------
 
 
 def _object_body(
@@ -163,7 +163,7 @@ _CONSTANTS: Mapping[str, bool | None] = {"true": True, "false": False, "null": N
 class _Constants(ast.NodeTransformer):
     """JSON's names as constants, so that a literal that mixes both notations can be read."""
 
-    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802 - named by ast
+    def visit_Name(self, node: ast.Name) -> ast.AST:
         return ast.copy_location(ast.Constant(_CONSTANTS[node.id]), node) if node.id in _CONSTANTS else node
 
 
@@ -253,7 +253,7 @@ def _equal(one: JSON, other: JSON) -> bool:
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-# -- text around slots -----------------------------------------------------------------------------------------
+# -- text around slots -------------------------------------------------------------------------------------
 
 
 def _text_body(
@@ -319,7 +319,7 @@ def _named(
     return Grade.NAME_IN_ID if carried else Grade.NAME_LOST
 
 
-# -- keyed arguments -------------------------------------------------------------------------------------------
+# -- keyed arguments ---------------------------------------------------------------------------------------
 
 
 def _keyed_body(

@@ -124,7 +124,9 @@ def _single(opener: str, after: Sequence[str], header: str, ends: Sequence[str])
 
 def _cut(text: str, header: str, ends: Sequence[str]) -> str:
     """`text` up to a header or a mark that ends turns."""
-    return text[: min((text.index(mark) for mark in (header, *ends) if mark and mark in text), default=len(text))]
+    return text[
+        : min((text.index(mark) for mark in (header, *ends) if mark and mark in text), default=len(text))
+    ]
 
 
 def _until_end(rest: str, opener: str, header: str, ends: Sequence[str]) -> str:

@@ -39,9 +39,14 @@ def learn_content(
         start = ""
     end = _end(start, gaps, header, call_opener) if start.strip() else ""
     known = {start.strip(), reasoning.start.strip() if reasoning else ""}
-    others = [text for text in dict.fromkeys(starts) if text not in ("", start) and (text.strip() or "") not in known]
+    others = [
+        text
+        for text in dict.fromkeys(starts)
+        if text not in ("", start) and (text.strip() or "") not in known
+    ]
     alternatives = tuple(
-        Marks(to_pattern(other), to_pattern(_end(other, gaps, header, call_opener, beside_calls=True))) for other in others
+        Marks(to_pattern(other), to_pattern(_end(other, gaps, header, call_opener, beside_calls=True)))
+        for other in others
     )
     tails = tuple((gap, gap.text.removeprefix(end)) for gap in gaps if _ends(gap))
     return ContentMarks(start, end, alternatives, tails)
@@ -60,7 +65,9 @@ def _starts(gaps: Sequence[Gap], reasoning: ReasoningMarks | None, header: str) 
     return found
 
 
-def _end(start: str, gaps: Sequence[Gap], header: str, call_opener: str, *, beside_calls: bool = False) -> str:
+def _end(
+    start: str, gaps: Sequence[Gap], header: str, call_opener: str, *, beside_calls: bool = False
+) -> str:
     """What closes content: the mirror of its opener, or what content ends with before calls as well as at a turn's
     end (what it only ends turns with is the end of the turn)."""
     behind = [gap for gap in gaps if gap.before is Kind.CONTENT and gap.calls >= beside_calls]
@@ -75,4 +82,6 @@ def _end(start: str, gaps: Sequence[Gap], header: str, call_opener: str, *, besi
         return ""
     shared = common_prefix(texts)
     shared = shared[: shared.index(header)] if header and header in shared else shared
-    return "" if any(gap.after is Kind.END and not gap.text[len(shared) :].strip() for gap in behind) else shared
+    return (
+        "" if any(gap.after is Kind.END and not gap.text[len(shared) :].strip() for gap in behind) else shared
+    )

@@ -24,7 +24,9 @@ _MOST_CONSTANTS = 4
 _LONGEST_CONSTANT = 60
 
 
-def guess_reasoning(samples: Samples, gaps: Sequence[Gap], header: str, prompts: Sequence[str]) -> ReasoningMarks | None:
+def guess_reasoning(
+    samples: Samples, gaps: Sequence[Gap], header: str, prompts: Sequence[str]
+) -> ReasoningMarks | None:
     """The marks of reasoning that never shows, None if nothing speaks for any."""
     for gap in gaps:
         if gap.before is Kind.START and gap.after is Kind.CONTENT and (block := empty_block(gap.text)):
@@ -73,7 +75,11 @@ def _kept(spans: Sequence[object]) -> Iterator[tuple[int, int]]:
     """Offsets of the answer's characters that reached the prompt."""
     for span in spans:
         origin = getattr(span, "origin", None)
-        if isinstance(origin, Input) and origin.pointer.startswith("/messages/1/content") and origin.offset is not None:
+        if (
+            isinstance(origin, Input)
+            and origin.pointer.startswith("/messages/1/content")
+            and origin.offset is not None
+        ):
             yield origin.offset, origin.offset + span.end - span.start  # type: ignore[attr-defined]
 
 

@@ -9,36 +9,26 @@ Every part says which cases it rests on; what could not be learned says why.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from chatlint.errors import UsageError
-from chatlint.infer.bodies import Body, Grade, bodies_of, grade_of, to_pattern
+from chatlint.infer import shapes
+from chatlint.infer.bodies import Body, bodies_of, to_pattern
 from chatlint.infer.calls import CallMarks, learn_call_marks
-from chatlint.infer.content import ContentMarks, learn_content
+from chatlint.infer.content import learn_content
 from chatlint.infer.gaps import Gap, Kind, Opening, Sample, gaps_of, learn_opening, sample_of
 from chatlint.infer.hidden import guess_reasoning
-from chatlint.infer.markers import atoms, is_tag
 from chatlint.infer.members import MemberMarks, learn_members, with_members
+from chatlint.infer.needles import without_needles
 from chatlint.infer.prompts import Printed, find_prompts, generation_prompt, tail_of
-from chatlint.infer.reasoning import ReasoningMarks, learn_reasoning
+from chatlint.infer.reasoning import learn_reasoning
 from chatlint.infer.samples import OFF, Samples, find_samples
+from chatlint.infer.shapes import Frame
 from chatlint.infer.stops import end_marks, message_ends
-from chatlint.infer.turns import Turn, calls_of
+from chatlint.infer.turns import Turn
 from chatlint.infer.values import Notation, learn_values, samples_of
-from chatlint.parse.formats import (
-    Confidence,
-    Content,
-    Ground,
-    Marks,
-    Members,
-    OutputFormat,
-    Reasoning,
-    Syntax,
-    ToolCalls,
-    Values,
-)
+from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat, ToolCalls
 from chatlint.probe.trace import Trace
 from chatlint.render.syntax import Syntax as TemplateSyntax
 
@@ -49,17 +39,8 @@ def learn(trace: Trace, syntax: TemplateSyntax) -> OutputFormat:
     Raises nothing for the template's sake: a part that could not be learned is None (or its default) and its
     ground in `OutputFormat.grounds` says why.
     """
-    return _Learning(find_samples(trace, syntax)).format()
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """What stands around texts, and the gaps it was learned from."""
-
-    opening: Opening
-    gaps: list[Gap]
-    reasoning: ReasoningMarks | None
-    content: ContentMarks
+    output = _Learning(find_samples(trace, syntax)).format()
+    return without_needles(output, (observation.case.conversation for observation in trace.observations))
 
 
 @dataclass(slots=True)
@@ -82,7 +63,7 @@ class _Learning:
             frame = self._around_text(opening, printed, calls)
         return self._assembled(frame, printed, calls, members)
 
-    def _around_text(self, opening: Opening, printed: Sequence[Printed], calls: CallMarks | None) -> _Frame:
+    def _around_text(self, opening: Opening, printed: Sequence[Printed], calls: CallMarks | None) -> Frame:
         """Reasoning and content, first from turns without calls (`calls` None), then from all."""
         gaps = self._gaps(opening, with_calls=calls is not None)
         tails = [tail_of(one.text, opening.header) for one in printed]
@@ -93,7 +74,7 @@ class _Learning:
         if reasoning and reasoning.header != opening.header:
             opening = Opening(opening.user_end, reasoning.header)
             gaps = self._gaps(opening, with_calls=calls is not None)
-        return _Frame(opening, gaps, reasoning, learn_content(gaps, reasoning, opening.header, opener))
+        return Frame(opening, gaps, reasoning, learn_content(gaps, reasoning, opening.header, opener))
 
     def _shows_calls(self) -> bool:
         return any(sample.bodies for sample in self.samples)
@@ -110,7 +91,9 @@ class _Learning:
             return
         yield from _shown(asked.call_turn("one"), asked.call_turn("two"), asked.call_turn("three"))
         yield from _shown(asked.call_turn("one", {"content": "text"}))
-        yield from _shown(asked.turn("calls/two-result", index=1), asked.turn("calls/one-answered", OFF, index=3))
+        yield from _shown(
+            asked.turn("calls/two-result", index=1), asked.turn("calls/one-answered", OFF, index=3)
+        )
         if asked.reasoning is not None:
             yield from _shown(asked.turn("reasoning/call", OFF), asked.turn("reasoning/call-result", index=1))
 
@@ -129,7 +112,7 @@ class _Learning:
         if off.prompt:
             ends = [span.end for span in off.prompt.inputs("/messages/0/content", key=False)]
             user_end = off.text[max(ends) :] if ends else ""
-        leads = [gaps_of(s)[0].text for s in self.samples if not _in_loop(s)]
+        leads = [gaps_of(sample)[0].text for sample in self.samples if sample.turn.after_user]
         return learn_opening(leads, user_end, [printed[0].text])
 
     def _gaps(self, opening: Opening, *, with_calls: bool) -> list[Gap]:
@@ -146,7 +129,7 @@ class _Learning:
 
     # -- learning ----------------------------------------------------------------------------------------------
 
-    def _call_marks(self, frame: _Frame) -> CallMarks | None:
+    def _call_marks(self, frame: Frame) -> CallMarks | None:
         with_calls = [sample for sample in self.samples if sample.bodies]
         if not with_calls:
             return None
@@ -155,56 +138,62 @@ class _Learning:
         return learn_call_marks(with_calls, frame.opening, ends, closers)
 
     def _assembled(
-        self, frame: _Frame, printed: Sequence[Printed], calls: CallMarks | None, members: MemberMarks | None
+        self, frame: Frame, printed: Sequence[Printed], calls: CallMarks | None, members: MemberMarks | None
     ) -> OutputFormat:
-        opening, gaps, reasoning, content = frame.opening, frame.gaps, frame.reasoning, frame.content
+        header = frame.opening.header
         tool_calls = self._tool_calls(calls, members)
-        known = [content.end, *((calls.call_end, calls.section_end) if calls else ())]
-        known += [reasoning.end] if reasoning else []
-        between = message_ends(gaps, opening)
-        ends = end_marks([*content.tails, *self._call_tails(gaps, calls)], opening, known, between)
-        marks = [Marks(reasoning.start, reasoning.end)] if reasoning else []
+        reasoning = shapes.reasoning_part(frame, [tail_of(one.text, header) for one in printed], tool_calls)
+        self.grounds["reasoning"] = shapes.reasoning_ground(frame, reasoning)
+        self.grounds["content"] = shapes.content_ground(frame)
+        self.grounds["generation_prompt"] = Ground(evidence=tuple(one.case for one in printed))
+        ends, between = self._ends(frame, calls)
         return OutputFormat(
-            header=to_pattern(opening.header),
-            header_end=to_pattern(_frame(opening, gaps, reasoning, content, tool_calls)),
-            generation_prompt=generation_prompt(printed, opening.header, marks),
-            reasoning=self._reasoning(reasoning),
-            content=Content(to_pattern(content.start), to_pattern(content.end), content.alternatives),
+            header=to_pattern(header),
+            header_end=to_pattern(shapes.frame_mark(frame, tool_calls)),
+            generation_prompt=generation_prompt(printed, header, reasoning.every if reasoning else ()),
+            reasoning=reasoning,
+            content=Content(
+                to_pattern(frame.content.start), to_pattern(frame.content.end), frame.content.alternatives
+            ),
             tool_calls=tool_calls,
             end_of_turn=tuple(map(to_pattern, ends)),
-            end_of_message=tuple(map(to_pattern, (mark for mark in between if mark not in ends))),
+            end_of_message=tuple(map(to_pattern, between)),
+            order=shapes.order_of(self.samples),
+            exclusive=shapes.exclusive_of(self.samples),
             grounds=self.grounds,
         )
 
-    def _reasoning(self, marks: ReasoningMarks | None) -> Reasoning | None:
-        return Reasoning(to_pattern(marks.start), to_pattern(marks.end), guess=marks.guess) if marks else None
-
-    def _call_tails(self, gaps: Sequence[Gap], calls: CallMarks | None) -> Iterator[tuple[Gap, str]]:
+    def _ends(self, frame: Frame, calls: CallMarks | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Marks that end turns, and those that end messages inside one."""
         closer = calls.call_end + calls.section_end if calls else ""
-        for gap in gaps:
-            if gap.before is Kind.CALLS and gap.after is Kind.END:
-                yield gap, gap.text.removeprefix(closer)
+        behind = [gap for gap in frame.gaps if gap.before is Kind.CALLS and gap.after is Kind.END]
+        tails = [*frame.content.tails, *((gap, gap.text.removeprefix(closer)) for gap in behind)]
+        known = [frame.content.end, *((calls.call_end, calls.section_end) if calls else ())]
+        known += [frame.reasoning.end] if frame.reasoning else []
+        between = message_ends(frame.gaps, frame.opening)
+        ends = end_marks(tails, frame.opening, known, between)
+        cases = tuple(dict.fromkeys(gap.case for gap, _ in tails))
+        note = "" if ends else "nothing that a model could write stands behind a turn"
+        self.grounds["end_of_turn"] = Ground(Confidence.HIGH if ends else Confidence.NONE, cases, note)
+        return ends, tuple(mark for mark in between if mark not in ends)
 
     def _tool_calls(self, marks: CallMarks | None, members: MemberMarks | None) -> ToolCalls | None:
         if marks is None:
             self.grounds["tool_calls"] = Ground(Confidence.NONE, (), "no call was shown")
             return None
-        bodies = [body for sample in self.samples for body in sample.bodies]
-        body = _usual(bodies)
+        body = shapes.usual([body for sample in self.samples for body in sample.bodies])
         notation = self._notation(members) if members else None
-        if body is None or (body.keyed and notation is None):
-            self.grounds["tool_calls"] = Ground(
-                Confidence.NONE, (), "calls are shown, but not how arguments are written"
-            )
-            return None
-        cases = tuple(dict.fromkeys(sample.turn.case for sample in self.samples if sample.bodies))
+        ground = shapes.calls_ground(self.samples, marks)
         try:
-            made = _made(marks, body, notation)
+            if body is None or (body.keyed and notation is None):
+                raise UsageError("calls are shown, but not how arguments are written")
+            made = shapes.tool_calls(marks, body, notation)
         except UsageError as error:
-            self.grounds["tool_calls"] = Ground(Confidence.NONE, cases, error.message)
+            self.grounds["tool_calls"] = Ground(Confidence.NONE, ground.evidence, error.message)
             return None
-        confidence = Confidence.HIGH if grade_of(bodies) >= Grade.NAME_IN_ID else Confidence.LOW
-        self.grounds["tool_calls"] = Ground(confidence, cases)
+        self.grounds["tool_calls"] = ground
+        if notation and body.keyed:
+            self.grounds["tool_calls.values"] = shapes.values_ground(notation)
         return made
 
     def _notation(self, members: MemberMarks) -> Notation | None:
@@ -226,57 +215,3 @@ class _Learning:
 
 def _shown(*turns: Turn | None) -> Iterator[Turn]:
     yield from (turn for turn in turns if turn)
-
-
-def _in_loop(sample: Sample) -> bool:
-    """Whether the turn follows a tool's result instead of the user."""
-    return False
-
-
-def _usual(bodies: Sequence[Body]) -> Body | None:
-    counted = Counter(
-        (body.pattern, body.syntax, body.id_pattern, body.keyed) for body in bodies if body.pattern
-    )
-    if not counted:
-        return None
-    key = counted.most_common(1)[0][0]
-    return next(b for b in bodies if (b.pattern, b.syntax, b.id_pattern, b.keyed) == key)
-
-
-def _made(marks: CallMarks, body: Body, notation: Notation | None) -> ToolCalls:
-    return ToolCalls(
-        section_start=to_pattern(marks.section_start),
-        section_end=to_pattern(marks.section_end),
-        call_start=to_pattern(marks.call_start),
-        call_end=to_pattern(marks.call_end),
-        separator=to_pattern(marks.separator),
-        parallel=marks.parallel,
-        body=body.pattern,
-        syntax=body.syntax,
-        id=body.id_pattern,
-        members=notation.members if notation and body.keyed else None,
-        values=notation.values if notation and body.keyed else Values(),
-    )
-
-
-def _frame(
-    opening: Opening,
-    gaps: Sequence[Gap],
-    reasoning: ReasoningMarks | None,
-    content: ContentMarks,
-    calls: ToolCalls | None,
-) -> str:
-    """The mark that ends the words of a message's header, where several messages make a turn."""
-    if not opening.header.strip() or not any(
-        opening.header in gap.text
-        for gap in gaps
-        if gap.before is not Kind.START and gap.after is not Kind.END
-    ):
-        return ""
-    starts = [start for start in (reasoning.start if reasoning else "", content.start) if start.strip()]
-    ends = {atoms(start.rstrip())[-1] for start in starts}
-    mark = ends.pop() if len(ends) == 1 else ""
-    return mark if mark and is_tag(mark) and calls and mark in calls.call_start + calls.body else ""
-
-
-__all__ = ["Members", "Syntax", "calls_of", "learn"]

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 from chatlint.infer.bodies import to_pattern
 from chatlint.infer.markers import between, common_prefix, common_suffix
-from chatlint.infer.turns import SAME_KEY, Part, Slot, Turn
 from chatlint.infer.members import Argument
+from chatlint.infer.turns import SAME_KEY, Part, Slot, Turn
 from chatlint.parse import patterns
 from chatlint.parse.notation import Items, Members, Written
 

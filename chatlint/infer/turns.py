@@ -19,7 +19,7 @@ from enum import Enum, auto
 
 from chatlint.conversation import JSON, Message
 from chatlint.probe.case import Observation
-from chatlint.text import Computed, Input, Prompt, Span
+from chatlint.text import Computed, Input, Span
 
 COUNTER, SAME_NAME, SAME_KEY = "\ue0a0", "\ue0a1", "\ue0a2"
 _RUN = re.compile(f"({COUNTER}|{SAME_NAME}|{SAME_KEY})\\1+")
@@ -72,6 +72,8 @@ class Turn:
     text: str
     slots: tuple[Slot, ...]
     last: bool
+    after_user: bool
+    """Whether a user's message stands before it."""
 
     @property
     def lead(self) -> str:
@@ -118,7 +120,7 @@ def turn_of(observation: Observation, index: int = -1) -> Turn | None:
     first, last = own[0], _last_own(prompt.spans, own, index)
     start = _last_foreign(prompt.spans[:first], index)
     end = _first_foreign(prompt.spans[last + 1 :], index, len(prompt.text))
-    return _cut(observation.case.id, prompt, messages[index], index, (start, end), index == len(messages) - 1)
+    return _cut(observation, index, (start, end))
 
 
 def _last_assistant(messages: Sequence[Message]) -> int:
@@ -184,7 +186,10 @@ def _call_part(pointer: Sequence[str], key: bool) -> Part | None:
     return {"name": Part.NAME, "id": Part.ID}.get(inner[0])
 
 
-def _cut(case: str, prompt: Prompt, message: Message, index: int, where: tuple[int, int], last: bool) -> Turn:
+def _cut(observation: Observation, index: int, where: tuple[int, int]) -> Turn:
+    prompt, messages = observation.prompt, observation.case.conversation.messages
+    assert prompt is not None
+    message = messages[index]
     start, end = where
     text = list(prompt.text[start:end])
     slots: list[Slot] = []
@@ -196,7 +201,11 @@ def _cut(case: str, prompt: Prompt, message: Message, index: int, where: tuple[i
             _place(slots, text, _slot(span, start, part))
         elif isinstance(span.origin, Computed) and prompt.piece(span).strip().isdigit():
             _stand(text, span.start - start, span.end - start, COUNTER)
-    return Turn(case, message, prompt.text[start:end], "".join(text), tuple(slots), last)
+    after_user = index > 0 and messages[index - 1].get("role") == "user"
+    last = index == len(messages) - 1
+    return Turn(
+        observation.case.id, message, prompt.text[start:end], "".join(text), tuple(slots), last, after_user
+    )
 
 
 def _slot(span: Span, start: int, part: Part) -> Slot:

@@ -102,7 +102,7 @@ def _found(sample: Sample, encoding: Encoding, usual: Around | None) -> Around |
     return None
 
 
-# -- strings ---------------------------------------------------------------------------------------------------
+# -- strings -----------------------------------------------------------------------------------------------
 
 
 def learn_string(samples: Sequence[Sample]) -> Around | None:
@@ -117,7 +117,7 @@ def learn_string(samples: Sequence[Sample]) -> Around | None:
     return best[1] if best else None
 
 
-# -- other types -----------------------------------------------------------------------------------------------
+# -- other types -------------------------------------------------------------------------------------------
 
 
 def learn_scalar(samples: Sequence[Sample], kind: str, usual: Around) -> Around | None:
@@ -156,7 +156,7 @@ def _decodable(sample: Sample) -> Around | None:
     return None
 
 
-# -- all together ----------------------------------------------------------------------------------------------
+# -- all together ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

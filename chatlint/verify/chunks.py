@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import Event
-from chatlint.parse.machine import OutputParser
 from chatlint.parse.message import assemble
+from chatlint.parse.parser import OutputParser
 
 SHORT = 48
 """Texts up to this length are cut once at every place."""

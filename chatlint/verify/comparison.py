@@ -15,7 +15,8 @@ from enum import StrEnum
 from chatlint.conversation import JSON, Message
 from chatlint.infer.turns import Part, Slot, calls_of
 from chatlint.parse.formats import OutputFormat
-from chatlint.parse.notation import Encoding, Written as ValueWritten
+from chatlint.parse.notation import Encoding
+from chatlint.parse.notation import Written as ValueWritten
 from chatlint.verify.written import Written, plain
 
 
@@ -50,7 +51,10 @@ def differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON
 
 
 def _differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON]) -> Iterator[Difference]:
-    texts = (("content", Part.CONTENT, _content(sent.message)), ("reasoning_content", Part.REASONING, _reasoning(sent.message)))
+    texts = (
+        ("content", Part.CONTENT, _content(sent.message)),
+        ("reasoning_content", Part.REASONING, _reasoning(sent.message)),
+    )
     for field, part, text in texts:
         got = received.get(field)
         if got != text and not _trimmed_same(sent, part, text, got):
@@ -91,7 +95,9 @@ def _text_cause(sent: Written, part: Part, text: str, received: Mapping[str, JSO
 
 def _is_merged(sent: Written, part: Part, text: str, received: Mapping[str, JSON]) -> bool:
     """Whether one of the two texts came back as (or inside) the other, all of it."""
-    name, other = ("content", "reasoning_content") if part is Part.CONTENT else ("reasoning_content", "content")
+    name, other = (
+        ("content", "reasoning_content") if part is Part.CONTENT else ("reasoning_content", "content")
+    )
     sent_other = _reasoning(sent.message) if part is Part.CONTENT else _content(sent.message)
     got, got_other = str(received.get(name)), str(received.get(other))
     if text:
@@ -99,7 +105,7 @@ def _is_merged(sent: Written, part: Part, text: str, received: Mapping[str, JSON
     return bool(sent_other) and sent_other in got and not got_other.strip()
 
 
-# -- calls -----------------------------------------------------------------------------------------------------
+# -- calls -------------------------------------------------------------------------------------------------
 
 
 def _call_differences(output: OutputFormat, sent: Written, received: Sequence[JSON]) -> Iterator[Difference]:
@@ -170,13 +176,19 @@ def _whole_cause(slots: Sequence[Slot]) -> Cause:
     return Cause.PARSER if any(slot.part in (Part.ARGUMENTS, Part.VALUE) for slot in slots) else Cause.LOST
 
 
-def _argument_cause(output: OutputFormat, sent: Written, slots: Sequence[Slot], name: str, value: JSON) -> Cause:
+def _argument_cause(
+    output: OutputFormat, sent: Written, slots: Sequence[Slot], name: str, value: JSON
+) -> Cause:
     own = [slot for slot in slots if slot.path[:1] == (name,)]
     if not own and not any(slot.part is Part.ARGUMENTS for slot in slots):
         return Cause.LOST
     values = [slot for slot in own if not slot.key]
     printed = sent.turn.raw[values[0].start : values[-1].end] if values else ""
-    if isinstance(value, str) and value not in printed and json.dumps(value, ensure_ascii=False)[1:-1] not in printed:
+    if (
+        isinstance(value, str)
+        and value not in printed
+        and json.dumps(value, ensure_ascii=False)[1:-1] not in printed
+    ):
         return Cause.ALTERED
     return Cause.AMBIGUOUS if _is_ambiguous(output, value) else Cause.PARSER
 
@@ -189,5 +201,9 @@ def _is_ambiguous(output: OutputFormat, value: JSON) -> bool:
     written = calls.values.string
     if written.encoding is not Encoding.RAW:
         return False
-    closer = plain(written.end) or plain(calls.members.member.rpartition("⟩")[2]) or plain(calls.members.separator)
-    return isinstance(value, str) and (not closer.strip() or closer.strip() in value or value != value.strip())
+    closer = (
+        plain(written.end) or plain(calls.members.member.rpartition("⟩")[2]) or plain(calls.members.separator)
+    )
+    return isinstance(value, str) and (
+        not closer.strip() or closer.strip() in value or value != value.strip()
+    )

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatlint.conversation import JSON, Message
+from chatlint.infer.samples import OFF, Samples, find_samples
 from chatlint.parse.formats import OutputFormat
-from chatlint.parse.machine import OutputParser
+from chatlint.parse.parser import OutputParser
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
 from chatlint.render.syntax import Syntax, syntax_of
-from chatlint.infer.samples import OFF, Samples, find_samples
 from chatlint.verify.chunks import broken_chunking
 from chatlint.verify.comparison import Cause, Difference, differences
 from chatlint.verify.written import Written, written
@@ -132,6 +132,4 @@ def _trip(output: OutputFormat, seen: Observation, sent: Written) -> RoundTrip:
     received = parser().parse(whole)
     found = differences(output, sent, received)
     chunks: Sequence[str] = broken_chunking(parser, whole, received) or ()
-    return RoundTrip(
-        seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks)
-    )
+    return RoundTrip(seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks))
