@@ -96,6 +96,8 @@ def said(observation: Observation) -> str:
     return f"{failure.exception}: {failure.message}" if failure else ""
 
 
+_REFUSED = "SecurityError"
+"""What the sandbox refuses is the business of the rules about that (`mutates-input`)."""
 _PLAIN = ("roles/user", "roles/system-user", "roles/user-assistant-user")
 """Conversations without anything that a rule about something else is about."""
 
@@ -115,7 +117,7 @@ def crashes(
     known = {failure_key(seen.failure) for seen in plain if seen.failure}
     broken = Gathering()
     for observation in observations:
-        if observation.failure and faulted(observation):
+        if observation.failure and faulted(observation) and observation.failure.exception != _REFUSED:
             broken.add(failure_key(observation.failure), Sight(observation))
     for key, sights in broken:
         if key not in known:

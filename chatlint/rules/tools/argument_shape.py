@@ -37,12 +37,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import Notation, notation
+from chatlint.probe.reading import Fate, Notation, fate, notation
 from chatlint.rules.calls import ARGUMENTS, call_shown, named, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, at_end, crashes, declined, faulted, said
+from chatlint.rules.sights import at, crashes, declined, faulted, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -94,14 +94,24 @@ def _one_shape(seen: list[Observation], given: str, wanted: str) -> Iterator[Cau
             fix=_FIX,
         )
     elif lost:
-        yield Cause(
-            key=f"loses {given}",
-            message=f"arguments given as {given} are lost",
-            consequence="The model sees calls without arguments.",
-            sights=tuple(at_end(one, "the arguments are nowhere up to here") for one in lost),
-            severity=Severity.ERROR,
-            fix=_FIX,
-        )
+        yield _lost(lost, given)
+
+
+def _lost(lost: list[Observation], given: str) -> Cause:
+    found = fate(lost[0], ARGUMENTS)
+    if found in (Fate.DROPPED, Fate.SCATTERED):
+        message = "are lost" if found is Fate.DROPPED else "are taken apart character by character"
+        severity = Severity.ERROR
+    else:  # part of it is there: its braces or quotes were replaced by the format's own
+        message, severity = "are not written as an object's are", Severity.WARNING
+    return Cause(
+        key=f"loses {given}",
+        message=f"arguments given as {given} {message}",
+        consequence="The model sees calls without their arguments, or in a form that no parser reads.",
+        sights=tuple(at(one, ARGUMENTS, "all of the arguments that is here") for one in lost),
+        severity=severity,
+        fix=_FIX,
+    )
 
 
 def _failing(given: str) -> str:

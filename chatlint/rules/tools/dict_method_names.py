@@ -45,12 +45,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
-from chatlint.probe.reading import shown
 from chatlint.rules.calls import ARGUMENTS, advertises, supported
-from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, crashes
+from chatlint.rules.tools.schema_text_lost import SHAPES
 from chatlint.text import pointer_token
 
 if TYPE_CHECKING:
@@ -67,27 +67,28 @@ _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs
 @rule("CT409", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     seen = [*_declared(subject), *_called(subject)]
-    yield from crashes(
-        subject, seen, "parameters named like methods", "One such tool makes every request fail."
-    )
-    faults = Gathering()
-    for one in seen:
-        for key, sight in _faults(one):
-            faults.add(key, sight)
-    for key, sights in faults:
+    # these tools have parameters without a description: what that breaks is not about their names
+    without = [subject.see(probe) for probe in SHAPES]
+    what = "parameters named like methods"
+    yield from crashes(subject, seen, what, "Every request with one fails.", without=without)
+    printed = [sight for one in seen for sight in _printed(one)]
+    if printed:
         yield Cause(
-            key=key,
-            message=f"{key}: a member is read as the method of the same name",
-            consequence="The model reads Python's inside, or does not see the parameter at all.",
-            sights=sights,
+            key="method printed",
+            message="a method is printed where a member of the same name was meant",
+            consequence="The model reads Python's inside, and not what the schema says.",
+            sights=tuple(printed),
             fix=_FIX,
         )
+    lost = [(one, names) for one in seen if (names := _lost(one)) and not _METHOD.search(one.text)]
+    if lost:
+        yield _loss(lost)
 
 
 def _declared(subject: Subject) -> list[Observation]:
     """Schemas with such names, where the same schema with ordinary names is shown whole."""
     usual = subject.see("tools/one")
-    if not advertises(subject) or not _members_shown(usual, _PROPERTIES):
+    if not advertises(subject) or usual.prompt is None or _names_lost(usual, _PROPERTIES):
         return []
     return [subject.see("schema/method-names"), subject.see("schema/array-items")]
 
@@ -96,27 +97,43 @@ def _called(subject: Subject) -> list[Observation]:
     way = supported(subject)
     if way is None:
         return []
-    return [subject.see("arguments/method-names", way)]
+    return [subject.see("arguments/method-names", way, generation="off")]
 
 
-def _faults(observation: Observation) -> Iterator[tuple[str, Sight]]:
-    match = _METHOD.search(observation.text)
-    if match:
-        yield "a method is printed", Sight(observation, match.start(), match.end(), "Python's own words")
-        return
-    place = ARGUMENTS if observation.case.probe.startswith("arguments/") else _PROPERTIES
-    if (
-        observation.prompt
-        and observation.case.probe != "schema/array-items"
-        and not _members_shown(observation, place)
-    ):
-        yield "a parameter is lost", at(observation, place, "not all of them are in here")
+def _printed(observation: Observation) -> list[Sight]:
+    found = _METHOD.finditer(observation.text)
+    return [Sight(observation, match.start(), match.end(), "Python's own words") for match in found][:1]
 
 
-def _members_shown(observation: Observation, place: str) -> bool:
-    """Whether the name of every member at `place` is printed, or all of it as one text."""
+def _lost(observation: Observation) -> list[str]:
+    """Names of parameters that are not in the prompt."""
+    if observation.prompt is None or observation.case.probe == "schema/array-items":
+        return []
+    return _names_lost(observation, _place(observation))
+
+
+def _place(observation: Observation) -> str:
+    return ARGUMENTS if observation.case.probe.startswith("arguments/") else _PROPERTIES
+
+
+def _loss(lost: list[tuple[Observation, list[str]]]) -> Cause:
+    names = ", ".join(dict.fromkeys(f"`{name}`" for _, names in lost for name in names))
+    return Cause(
+        key="parameters lost",
+        message=f"parameters named {names} are lost",
+        consequence="The model does not see them.",
+        sights=tuple(at(one, _place(one), "not all of them are in here") for one, _ in lost),
+        fix=_FIX,
+    )
+
+
+def _names_lost(observation: Observation, place: str) -> list[str]:
+    """Names of members at `place` that are not printed; none where all of it is one text and shown."""
     value = value_at(observation.case.conversation, place)
     if not isinstance(value, Mapping) or observation.prompt is None:
-        return observation.prompt is not None and shown(observation, place)
+        return []
     prompt = observation.prompt
-    return all(any(prompt.inputs(f"{place}/{pointer_token(name)}", below=False, key=True)) for name in value)
+    pointers = {name: f"{place}/{pointer_token(name)}" for name in value}
+    return [
+        name for name, pointer in pointers.items() if not any(prompt.inputs(pointer, below=False, key=True))
+    ]

@@ -64,7 +64,6 @@ _PARTS = {
 }
 SHAPES = (
     "schema/type-list",
-    "schema/boolean-schema",
     "schema/no-type",
     "schema/no-properties",
     "schema/no-description",
@@ -77,6 +76,8 @@ SHAPES = (
     "schema/array-of-objects",
 )
 """Forms of a schema that only some templates take."""
+_RARE = ("schema/boolean-schema",)
+"""Forms that JSON Schema allows and hardly any tool has."""
 _TOOL = "/tools/0"
 
 
@@ -87,6 +88,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     seen = [subject.see(probe) for probe in (*_PARTS, *SHAPES)]
     consequence = "Every request fails as soon as one such tool is declared."
     yield from crashes(subject, seen, "a tool's schema", consequence, Severity.ERROR)
+    rare = [subject.see(probe) for probe in _RARE]
+    yield from crashes(subject, rare, "a boolean as a schema", consequence, without=seen)
     lost = [(one, pointer) for one in seen for pointer in _lost(one)[:1]]
     if lost:
         yield _cause(lost)
