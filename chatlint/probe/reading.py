@@ -30,11 +30,11 @@ class Fate(StrEnum):
     TRIMMED = "trimmed"
     """Only blanks at its ends are missing."""
     ESCAPED = "escaped"
-    """Every character, once, with JSON escapes: what JSON text needs inside a JSON string."""
+    """Every character, once, with JSON escapes: what JSON text needs inside a JSON string, or as one."""
     ALTERED = "altered"
-    """Other characters stand for it: another case, another escape, a replacement."""
+    """Other characters stand for it, or for some of it: another case, another escape, a replacement."""
     TRUNCATED = "truncated"
-    """Part of it is missing."""
+    """Part of it is missing, and nothing stands for it."""
     SCATTERED = "scattered"
     """Its characters stand apart: the template walked through it as if it were a list."""
     DROPPED = "dropped"
@@ -211,9 +211,11 @@ def _copy_fate(prompt: Prompt, copy: Copy, value: str) -> Fate:
     if copy.exact:
         if text == value:
             return Fate.VERBATIM
-        if copy.length == copy.end - copy.start == len(text) and text == value.strip():
+        alone = copy.length == len(text)
+        if alone and text.strip() == value.strip():
             return Fate.TRIMMED
-        return Fate.TRUNCATED if copy.length < len(value.strip()) else Fate.ALTERED
+        missing = len(value) - copy.length
+        return Fate.TRUNCATED if missing > (0 if alone else len(value) // 2) else Fate.ALTERED
     written = (json.dumps(value, ensure_ascii=False), json.dumps(value))
     if text in written or f'"{text}"' in written:  # `tojson` of a text: its quotes are the text's, too
         return Fate.ESCAPED

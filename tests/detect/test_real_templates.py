@@ -25,11 +25,16 @@ def source(shared: Path, sha256: str) -> str:
     return (shared / "templates" / f"{sha256[:12]}.jinja").read_bytes().decode("utf-8")
 
 
-def test_labels_by_eye(shared):
+@pytest.fixture(scope="module")
+def sixty(shared):
+    return {sha256: traced(source(shared, sha256)) for sha256 in LABELS}
+
+
+def test_labels_by_eye(sixty):
     assert len(LABELS) == 60
     wrong = []
     for sha256, answers in LABELS.items():
-        found = detected(source(shared, sha256)).capabilities
+        found = sixty[sha256][1].capabilities
         wrong += [
             (sha256[:12], name, answer, found[name])
             for name, answer in answers.items()
@@ -38,9 +43,9 @@ def test_labels_by_eye(shared):
     assert len(wrong) <= MOST_WRONG, wrong
 
 
-def test_renders_of_real_templates(shared):
+def test_renders_of_real_templates(sixty):
     """Detection alone, of the sixty: few renders, so that everything stays within ninety."""
-    renders = sorted(traced(source(shared, sha256))[0].renders for sha256 in LABELS)
+    renders = sorted(trace.renders for trace, _ in sixty.values())
     assert renders[len(renders) // 2] <= 30
     assert renders[-1] <= 60
 
