@@ -5,20 +5,24 @@ source → trace → capabilities → format → round trips → findings → re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
 
 from chatlint.config import FailOn, Settings
 from chatlint.config import fail_on as threshold
 from chatlint.detect.capabilities import detect_capabilities
 from chatlint.detect.limits import coverage, limits
 from chatlint.errors import InternalError, NoTemplateError, TargetError, UsageError
+from chatlint.infer.learn import learn
 from chatlint.probe.trace import Trace
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
 from chatlint.rules.run import run
 from chatlint.rules.selection import Selection
 from chatlint.rules.subject import Subject
 from chatlint.source.load import load
-from chatlint.source.package import Package, TargetKind, Template
+from chatlint.source.package import Failure, Package, TargetKind, Template
 from chatlint.store.disk import Store
 from chatlint.verdict import (
     INTERNAL,
@@ -30,6 +34,8 @@ from chatlint.verdict import (
     declared_stops,
 )
 
+T = TypeVar("T")
+
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
     """Everything about one template."""
@@ -37,23 +43,49 @@ def judge(template: Template, package: Package, settings: Settings) -> TemplateR
     store = Store() if settings.cache else None
     with Trace(template, RenderSettings(settings.host, untrusted=untrusted), store) as trace:
         subject = Subject(package, template, trace, settings)
-        capabilities = None if subject.broken else detect_capabilities(trace, subject.syntax)
+        stages = _Stages(able=not subject.broken)
+        capabilities = stages.run("detect", lambda: detect_capabilities(trace, subject.syntax))
+        subject.format = output = stages.run("infer", lambda: learn(trace, subject.syntax))
         judged = run(subject, Selection(settings.select, settings.ignore))
         return TemplateReport(
             template,
             settings.host,
             capabilities,
+            output,
             declared_stops(package),
             limits(trace),
             judged.findings,
             coverage(trace),
             judged.unevaluated,
-            judged.failures,
+            (*stages.failures, *judged.failures),
         )
 
 
-def check_target(target: str, settings: Settings) -> TargetReport:
-    """Load a target and judge its templates.
+@dataclass(slots=True)
+class _Stages:
+    """Runs the stages of one template. `able` is False where it does not compile: then there is nothing to
+    see. A stage that breaks is a failure in the report, and what it would have found is absent."""
+
+    able: bool
+    failures: list[Failure] = field(default_factory=list)
+
+    def run(self, stage: str, work: Callable[[], T]) -> T | None:
+        """What a stage finds, None where it cannot."""
+        if not self.able:
+            return None
+        try:
+            return work()
+        except UsageError:
+            raise
+        except Exception as error:
+            self.failures.append(Failure(stage, "", own_fault(error)))
+            return None
+
+
+def check_target(
+    target: str, settings: Settings, say: Callable[[str], None] = lambda _: None
+) -> TargetReport:
+    """Load a target and judge its templates. `say` is told what is being fetched.
 
     A target that cannot be loaded, and a fault of chatlint, are values in the report. Only UsageError is
     raised: it would be the same for every target.
@@ -67,6 +99,8 @@ def check_target(target: str, settings: Settings) -> TargetReport:
             template_file=settings.template,
             special_tokens_file=settings.special_tokens,
             untrusted=settings.untrusted,
+            cache=settings.cache,
+            say=say,
         )
         return TargetReport(
             target,
@@ -75,6 +109,7 @@ def check_target(target: str, settings: Settings) -> TargetReport:
             files=package.files,
             templates=tuple(judge(template, package, settings) for template in package.templates),
             failures=package.failures,
+            notes=package.notes,
         )
     except NoTemplateError as error:
         return _failed(target, Status.NO_TEMPLATE, TargetFailure("load", error.message, error.hint))
@@ -83,7 +118,8 @@ def check_target(target: str, settings: Settings) -> TargetReport:
     except UsageError:
         raise
     except Exception as error:
-        return _failed(target, Status.FAILED, _own_fault(error))
+        failure = TargetFailure(INTERNAL, own_fault(error), "CHATLINT_DEBUG=1 shows where")
+        return _failed(target, Status.FAILED, failure)
 
 
 def check(
@@ -127,12 +163,9 @@ def _failed(target: str, status: Status, failure: TargetFailure) -> TargetReport
     return TargetReport(target, status=status, failure=failure)
 
 
-def _own_fault(error: Exception) -> TargetFailure:
-    import os
-
+def own_fault(error: Exception) -> str:
+    """What to say of an error that is chatlint's own; with CHATLINT_DEBUG set it is raised instead."""
     if os.environ.get("CHATLINT_DEBUG"):
         raise error
     said = error.message if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
-    return TargetFailure(
-        INTERNAL, f"internal error, please report it: {said}", "CHATLINT_DEBUG=1 shows where"
-    )
+    return f"internal error, please report it: {said}"

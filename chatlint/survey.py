@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chatlint.config import Settings
@@ -17,11 +17,17 @@ _WORTH_A_PROCESS = 4
 """Fewer targets than this are judged here: starting processes would take longer."""
 
 
-def judge_each(targets: Sequence[str], settings: Settings, jobs: int = 0) -> Iterator[TargetReport]:
-    """A verdict for each target, in the order given. `jobs` processes at most; 0 is one per core."""
+def judge_each(
+    targets: Sequence[str],
+    settings: Settings,
+    jobs: int = 0,
+    say: Callable[[str], None] = lambda _: None,
+) -> Iterator[TargetReport]:
+    """A verdict for each target, in the order given. `jobs` processes at most; 0 is one per core. `say` is
+    told what is being fetched, where that happens in this process."""
     workers = min(jobs or os.cpu_count() or 1, len(targets))
     if workers < 2 or (not jobs and len(targets) < _WORTH_A_PROCESS):
-        yield from (check_target(target, settings) for target in targets)
+        yield from (check_target(target, settings, say) for target in targets)
         return
     from concurrent.futures import ProcessPoolExecutor  # 14 ms, and most runs have one target
 

@@ -6,6 +6,7 @@ Schema). What was not evaluated is None or listed as such; it is never shown as 
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -15,13 +16,15 @@ from chatlint import __version__
 from chatlint.config import FailOn, Settings
 from chatlint.conversation import JSON
 from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt, Limit
+from chatlint.parse.formats import OutputFormat
+from chatlint.parse.vocabulary import in_words
 from chatlint.rules.finding import Finding, Severity
 from chatlint.source.package import Failure, Package, PackageFile, TargetKind, Template
 
 SCHEMA = "chatlint.report/1"
 INTERNAL = "internal"
-OWN_STAGES = (INTERNAL, "rules")
-"""Stages of failures that are chatlint's own: a rule that breaks is not the template's fault."""
+OWN_STAGES = (INTERNAL, "detect", "infer", "rules")
+"""Stages of failures that are chatlint's own: a stage that breaks is not the template's fault."""
 _RANK = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 _THRESHOLD = {FailOn.INFO: 1, FailOn.WARNING: 2, FailOn.ERROR: 3, FailOn.NEVER: 4}
 
@@ -79,6 +82,7 @@ class TemplateReport:
     template: Template
     host: str
     capabilities: Capabilities | None = None
+    format: OutputFormat | None = None
     declared_stops: Mapping[str, tuple[Stop, ...]] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -96,14 +100,14 @@ class TemplateReport:
             "bytes": len(template.text.encode("utf-8", "surrogatepass")),
             "host": self.host,
             "special_tokens": "assumed" if template.special_tokens_assumed else "given",
-            **_capabilities(self.capabilities),
+            **_capabilities(self.capabilities, self.format),
             "stops": {
-                "end_of_turn": [],
-                "end_of_message": [],
+                "end_of_turn": plain(self.format.end_of_turn if self.format else ()),
+                "end_of_message": plain(self.format.end_of_message if self.format else ()),
                 "declared": plain(self.declared_stops),
                 "engines": {},
             },
-            "format": None,
+            "format": in_words(self.format) if self.format else None,
             "round_trips": None,
             "serving": None,
             "limits": plain(self.limits),
@@ -127,6 +131,7 @@ class TargetReport:
     findings: tuple[Finding, ...] = ()
     templates: tuple[TemplateReport, ...] = ()
     failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -151,6 +156,7 @@ class TargetReport:
             "findings": plain(self.findings),
             "templates": [template.to_dict() for template in self.templates],
             "failures": plain(self.failures),
+            "notes": plain(self.notes),
         }
 
 
@@ -199,7 +205,7 @@ class Report:
         }
 
 
-def _capabilities(found: Capabilities | None) -> dict[str, JSON]:
+def _capabilities(found: Capabilities | None, format_: OutputFormat | None) -> dict[str, JSON]:
     """The part of the contract that detection answers; null where it could not be asked."""
     if found is None:
         unknown: tuple[str, ...] = (
@@ -221,16 +227,31 @@ def _capabilities(found: Capabilities | None) -> dict[str, JSON]:
             for name, capability in found.capabilities.items()
         },
         "switches": plain(found.switches),
-        "generation_prompt": _generation_prompt(found.generation_prompt),
+        "generation_prompt": _generation_prompt(found.generation_prompt, format_),
     }
 
 
-def _generation_prompt(found: GenerationPrompt) -> JSON:
+def _generation_prompt(found: GenerationPrompt, format_: OutputFormat | None) -> JSON:
     by_switch: dict[str, dict[str, JSON]] = {}
     for setting, text in found.by_switch.items():
         name, _, value = setting.partition("=")
-        by_switch.setdefault(name, {})[value] = {"text": text, "reasoning": None}
-    return {"text": found.text, "reasoning": None, "by_switch": by_switch, "note": found.note}
+        by_switch.setdefault(name, {})[value] = {"text": text, "reasoning": reasoning_state(format_, setting)}
+    reasoning = reasoning_state(format_, "")
+    return {"text": found.text, "reasoning": reasoning, "by_switch": by_switch, "note": found.note}
+
+
+def reasoning_state(format_: OutputFormat | None, setting: str) -> str | None:
+    """Where the generation prompt leaves the model's reasoning, with a switch set (`name=value`, "" for
+    none). None where no format was learned, or not for that value."""
+    if format_ is None:
+        return None
+    if not setting:
+        return format_.generation_prompt.reasoning
+    name, _, value = setting.partition("=")
+    for switched in format_.generation_prompt.by_switch:
+        if [(key, json.dumps(set_to)) for key, set_to in switched.switches.items()] == [(name, value)]:
+            return switched.reasoning
+    return None
 
 
 def plain(value: object) -> JSON:

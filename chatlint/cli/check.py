@@ -92,7 +92,8 @@ def check_targets(
     workers = _count(jobs)
     with Progress(len(targets)) as progress:
         judged = [
-            progress.step(verdict, verdict.target) for verdict in judge_each(targets, settings, workers)
+            progress.step(verdict, verdict.target)
+            for verdict in judge_each(targets, settings, workers, progress.say)
         ]
     report = Report(settings, tuple(judged))
     _write(report, outputs, color)

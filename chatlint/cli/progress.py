@@ -11,13 +11,15 @@ Item = TypeVar("Item")
 
 
 class Progress:
-    """Counts steps of `total`. Silent for a single step and where standard error is not a terminal."""
+    """Counts steps of `total`, and says what one of them waits for. Silent for a single step that waits for
+    nothing, and where standard error is not a terminal."""
 
     def __init__(self, total: int) -> None:
         self.total = total
         self.done = 0
-        self.visible = total > 1 and sys.stderr.isatty()
+        self.visible = sys.stderr.isatty()
         self._drawn = 0.0
+        self._dirty = False
 
     def __enter__(self) -> Progress:
         return self
@@ -25,19 +27,24 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None
     ) -> None:
-        if self.visible:
+        if self._dirty:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
     def step(self, item: Item, label: str) -> Item:
         """One step is done; gives back `item`."""
         self.done += 1
-        if self.visible and time.monotonic() - self._drawn > 0.1:
-            from chatlint.report.canvas import canvas_for
-
-            canvas = canvas_for(sys.stderr)
-            line = canvas.fit(f"checked {self.done} of {self.total}  {label}", canvas.width - 1)
-            sys.stderr.write(f"\r\x1b[K{canvas.spell(line)}")
-            sys.stderr.flush()
-            self._drawn = time.monotonic()
+        if self.total > 1:
+            self.say(f"checked {self.done} of {self.total}  {label}")
         return item
+
+    def say(self, text: str) -> None:
+        """Show what is going on, now and then."""
+        if not self.visible or time.monotonic() - self._drawn < 0.1:
+            return
+        from chatlint.report.canvas import canvas_for
+
+        canvas = canvas_for(sys.stderr)
+        sys.stderr.write(f"\r\x1b[K{canvas.spell(canvas.fit(text, canvas.width - 1))}")
+        sys.stderr.flush()
+        self._dirty, self._drawn = True, time.monotonic()

@@ -60,20 +60,25 @@ def show_prompt(
 
     To a pipe it is the exact text. Exit status 1 if the template refuses the conversation or breaks on it.
     """
+    from chatlint.cli.progress import Progress
     from chatlint.probe.trace import Trace
     from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
     from chatlint.source.load import load
+    from chatlint.source.package import TargetKind
 
     options.listing(format_)
-    package = load(
-        target,
-        revision=revision,
-        offline=offline,
-        host=host or DEFAULT_HOST,
-        template_file=template,
-        special_tokens_file=special_tokens,
-    )
+    with Progress(1) as progress:
+        package = load(
+            target,
+            revision=revision,
+            offline=offline,
+            host=host or DEFAULT_HOST,
+            template_file=template,
+            special_tokens_file=special_tokens,
+            say=progress.say,
+        )
     chosen = _named(package.templates, name)
+    untrusted = untrusted or package.target.kind is TargetKind.HUB
     with Trace(chosen, RenderSettings(host=host or DEFAULT_HOST, untrusted=untrusted)) as trace:
         seen = _asked(trace, messages, tools, kwargs, probe, not no_generation_prompt)
     if seen.prompt is None:

@@ -79,14 +79,7 @@ class Canvas:
         text = visible(text)
         if self.cells(text) <= room:
             return text
-        room -= self.cells("…")
-        end = used = 0
-        for character in text:
-            used += self.cells(character)
-            if used > room:
-                break
-            end += 1
-        return text[:end] + "…"
+        return text[: self._fitting(text, room - self.cells("…"))] + "…"
 
     def wrap(self, words: Iterable[Piece], indent: str = "", first: Line = ()) -> Iterator[str]:
         """Words set in lines, broken between words; `first` opens the first line, `indent` the others. A word
@@ -101,6 +94,36 @@ class Canvas:
             line.append((" " * space + text, style))
             used += space + self.cells(text)
         yield self.draw(line)
+
+    def fold(self, pieces: Line, indent: str = "", first: Line = ()) -> Iterator[str]:
+        """Pieces set one after the other without space, broken wherever a line is full; a named gap stays
+        whole where it fits on a line."""
+        line = list(first)
+        used = self.cells("".join(text for text, _ in first))
+        for text, style in pieces:
+            rest = visible(text)
+            if style == "input" and used > len(indent) and used + self.cells(rest) > self.width:
+                yield self.draw(line)
+                line, used = [(indent, "")], len(indent)
+            while rest:
+                fits = self._fitting(rest, self.width - used)
+                line.append((rest[:fits], style))
+                used += self.cells(rest[:fits])
+                rest = rest[fits:]
+                if rest:
+                    yield self.draw(line)
+                    line, used = [(indent, "")], len(indent)
+        yield self.draw(line)
+
+    def _fitting(self, text: str, room: int) -> int:
+        """How many characters of `text` take at most `room` cells."""
+        if self.cells(text) <= room:
+            return len(text)
+        for count, character in enumerate(text):
+            room -= self.cells(character)
+            if room < 0:
+                return count
+        return len(text)
 
     def _chunks(self, word: Piece, indent: int) -> Iterator[Piece]:
         text, style = visible(word[0]), word[1]

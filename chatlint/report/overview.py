@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chatlint.detect.capability import Capabilities, Capability, Support, Switch
+from chatlint.parse.formats import OutputFormat
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
-from chatlint.verdict import TemplateReport
+from chatlint.report.grammar import grammar_rows
+from chatlint.verdict import TemplateReport, reasoning_state
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "roles": (
@@ -74,7 +76,9 @@ def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     """The lines between a template's heading and its findings."""
     if report.capabilities:
         yield from _capabilities(canvas, report.capabilities)
-        yield from _generation_prompt(canvas, report.capabilities)
+        yield from _generation_prompt(canvas, report, report.capabilities)
+    if report.format:
+        yield from _format(canvas, report.format)
     yield from _stops(canvas, report)
     yield from _limits(canvas, report)
     yield from _missing(canvas, report)
@@ -123,12 +127,18 @@ def _notes(canvas: Canvas, group: Sequence[Capability]) -> Iterator[str]:
         yield from canvas.wrap(said, indent=indent + "  ", first=[(indent, "")])
 
 
-def _generation_prompt(canvas: Canvas, found: Capabilities) -> Iterator[str]:
+def _state(report: TemplateReport, setting: str) -> str:
+    """What the prompt does to reasoning, where it does anything."""
+    state = reasoning_state(report.format, setting)
+    return f"(reasoning {state})" if state in ("open", "closed") else ""
+
+
+def _generation_prompt(canvas: Canvas, report: TemplateReport, found: Capabilities) -> Iterator[str]:
     asked = found.generation_prompt
-    yield from _text_row(canvas, "prompt ends", asked.text, "")
+    yield from _text_row(canvas, "prompt ends", asked.text, _state(report, ""))
     for setting, text in asked.by_switch.items():
         if text != asked.text:
-            yield from _text_row(canvas, "", text, setting)
+            yield from _text_row(canvas, "", text, f"{setting} {_state(report, setting)}")
     inert = [switch for switch in found.switches if f"{switch.name}=" not in " ".join(asked.by_switch)]
     for index, switch in enumerate(inert):
         yield from _row(canvas, "" if index else "switches", [(switch.name, ""), *_tried(switch)])
@@ -141,14 +151,28 @@ def _tried(switch: Switch) -> list[Piece]:
     return [*words(f"({', '.join(switch.values)})", "faint"), *words(effect)]
 
 
+def _format(canvas: Canvas, output: OutputFormat) -> Iterator[str]:
+    """How the model will write, as far as it was learned."""
+    rows = list(grammar_rows(output))
+    widest = max(canvas.cells(part) for part, _ in rows)
+    if canvas.width < _NARROW:
+        yield canvas.draw([("writes", "strong")])
+    for index, (part, pieces) in enumerate(rows):
+        label = "" if index or canvas.width < _NARROW else "writes"
+        first = [*_label(canvas, label), (part.ljust(widest + 2), "faint")]
+        yield from canvas.fold(pieces, indent=" " * (_indent(canvas) + widest + 2), first=first)
+    if output.end_of_turn:
+        yield from _row(canvas, "turn ends", [(mark, "literal") for mark in output.end_of_turn])
+
+
 def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     """What ends a turn as the files declare it, files that agree in one line."""
-    sources: dict[str, list[str]] = {}
+    sources: dict[tuple[str, ...], list[str]] = {}
     for source, stops in report.declared_stops.items():
         texts = [stop.text if stop.text is not None else f"id {stop.id}" for stop in stops]
-        sources.setdefault("  ".join(texts), []).append(source)
+        sources.setdefault(tuple(texts), []).append(source)
     for index, (shown, names) in enumerate(sources.items()):
-        pieces = [(shown, "special"), *words(f"by {', '.join(names)}", "faint")]
+        pieces = [*((text, "special") for text in shown), *words(f"by {', '.join(names)}", "faint")]
         yield from _row(canvas, "" if index else "stops", pieces)
 
 
@@ -174,20 +198,21 @@ def _missing(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
 
 def _text_row(canvas: Canvas, label: str, text: str, setting: str) -> Iterator[str]:
     """A piece of a prompt, its end kept, beside the setting that gives it."""
+    said = [(word, "faint") for word in setting.split(" ") if word]
+    room = canvas.width - _indent(canvas) - sum(canvas.cells(word) + 1 for word, _ in said)
     shown = text or "(nothing)"
-    room = canvas.width - _indent(canvas) - (canvas.cells(setting) + 2 if setting else 0)
     part = excerpt(canvas, shown, len(shown), len(shown), max(room, 16)).text
-    yield from _row(
-        canvas, label, [(part, "literal" if text else "faint"), *([(setting, "faint")] if setting else [])]
-    )
+    yield from _row(canvas, label, [(part, "literal" if text else "faint"), *said])
 
 
 def _row(canvas: Canvas, label: str, pieces: Sequence[Piece]) -> Iterator[str]:
-    indent = " " * _indent(canvas)
+    return canvas.wrap(pieces, indent=" " * _indent(canvas), first=_label(canvas, label))
+
+
+def _label(canvas: Canvas, label: str) -> Line:
     if canvas.width >= _NARROW:
-        return canvas.wrap(pieces, indent=indent, first=[(f"  {label.ljust(_LABEL)} ", "strong")])
-    first: Line = [(f"{label}: ", "strong")] if label else [(indent, "")]
-    return canvas.wrap(pieces, indent=indent, first=first)
+        return [(f"  {label.ljust(_LABEL)} ", "strong")]
+    return [(f"{label}: ", "strong")] if label else [(" " * _indent(canvas), "")]
 
 
 def _indent(canvas: Canvas) -> int:

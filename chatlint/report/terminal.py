@@ -27,6 +27,7 @@ def _target(canvas: Canvas, target: TargetReport) -> Iterator[str]:
     for index, template in enumerate(target.templates):
         yield _title(canvas, _name(target, template))
         yield from _facts(canvas, target, template)
+        yield from _notes(canvas, target) if index == 0 else ()
         yield from overview_lines(canvas, template)
         yield ""
         yield from _findings(canvas, target, template, with_package=index == 0)
@@ -48,8 +49,14 @@ def _facts(canvas: Canvas, target: TargetReport, report: TemplateReport) -> Iter
     template = report.template
     tokens = "assumed special tokens" if template.special_tokens_assumed else "its own special tokens"
     file = "" if target.target.endswith(template.place.file) else f"{template.place.file}, "
-    about = f"{file}sha256 {template.sha256[:12]}, {report.host}, {tokens}"
+    commit = f"commit {target.revision[:12]}, " if target.revision else ""
+    about = f"{commit}{file}sha256 {template.sha256[:12]}, {report.host}, {tokens}"
     return canvas.wrap(words(about, "faint"), indent="  ", first=[("  ", "")])
+
+
+def _notes(canvas: Canvas, target: TargetReport) -> Iterator[str]:
+    for note in target.notes:
+        yield from canvas.wrap(words(note), indent="        ", first=[("  note: ", "strong")])
 
 
 def _failure(canvas: Canvas, status: str, failure: TargetFailure) -> Iterator[str]:

@@ -17,6 +17,18 @@ from chatlint.detect.capability import (
     Support,
     Switch,
 )
+from chatlint.parse.formats import Confidence as Confidence_
+from chatlint.parse.formats import GenerationPrompt as GenerationPromptState
+from chatlint.parse.formats import (
+    Ground,
+    Members,
+    OutputFormat,
+    Reasoning,
+    ReasoningState,
+    SwitchedPrompt,
+    Syntax,
+    ToolCalls,
+)
 from chatlint.rules.finding import Confidence, Evidence, Finding, Location, Severity
 from chatlint.source.package import Failure, PackageFile, TargetKind, Template, TemplatePlace
 from chatlint.verdict import Report, Status, Stop, TargetFailure, TargetReport, TemplateReport
@@ -80,11 +92,40 @@ def capabilities():
     )
 
 
+def output_format():
+    return OutputFormat(
+        header="<|assistant|>",
+        generation_prompt=GenerationPromptState(
+            "<|assistant|>\n",
+            ReasoningState.OPEN,
+            (
+                SwitchedPrompt(
+                    {"enable_thinking": False}, "<|assistant|>\n<think></think>", ReasoningState.CLOSED
+                ),
+            ),
+        ),
+        reasoning=Reasoning("<think>", "</think>"),
+        tool_calls=ToolCalls(
+            section_start="<calls>",
+            call_start="<call>",
+            body="⟨name⟩⟨arguments⟩",
+            call_end="</call>",
+            section_end="</calls>",
+            syntax=Syntax.TEXT,
+            members=Members("<arg=⟨key⟩>⟨value⟩</arg>"),
+            guess=True,
+        ),
+        end_of_turn=("<|end|>",),
+        grounds={"reasoning": Ground(Confidence_.MEDIUM, ("reasoning/last",), "seen once")},
+    )
+
+
 def template_report(**changes):
     facts = {
         "template": template(),
         "host": "transformers-5.24",
         "capabilities": capabilities(),
+        "format": output_format(),
         "declared_stops": {"eos_token": (Stop(2, "<|end|>"),), "generation_config.json": (Stop(2, "<|end|>"), Stop(7, None))},
         "limits": (Limit("system must come first", 4, ("roles/late-system",)),),
         "findings": (

@@ -19,7 +19,7 @@ def test_every_capability_has_its_group():
 def test_every_capability_is_shown_once():
     report = template_report()
     text = "\n".join(overview_lines(Canvas(80), report))
-    grid = [mark for mark in "✓✗◐!?" for _ in range(text.count(f"{mark} "))]
+    grid = [mark for mark in "✓✗◐!?" for _ in range(text.partition("prompt ends")[0].count(f"{mark} "))]
     noted = 1  # "tool calls" says what is partial about it
     assert len(grid) == len(report.capabilities.capabilities) + noted
 
@@ -34,8 +34,19 @@ def test_the_end_of_a_long_generation_prompt_is_what_is_kept():
     from chatlint.detect.capability import Capabilities, GenerationPrompt
 
     asked = GenerationPrompt("x" * 200 + "<|assistant|>\n")
-    report = template_report(capabilities=Capabilities({}, {}, (), asked))
+    report = template_report(capabilities=Capabilities({}, {}, (), asked), format=None)
     lines = list(overview_lines(Canvas(60), report))
     assert lines[0].startswith("  prompt ends …xxx")
     assert lines[0].endswith("<|assistant|>⏎")
     assert len(lines[0]) <= 60
+
+
+def test_the_grammar_is_said_as_a_person_reads_it():
+    lines = [line.rstrip() for line in overview_lines(Canvas(80), template_report())]
+    start = lines.index("  writes      reasoning  <think>⟨reasoning⟩</think>  (medium confidence)")
+    assert lines[start + 1 : start + 4] == [
+        "              content    ⟨content⟩",
+        "              calls      <calls><call>⟨name⟩⟨arguments⟩</call>…</calls>  (a guess)",
+        "              arguments  <arg=⟨key⟩>⟨value⟩</arg>…  strings as they are",
+    ]
+    assert "  prompt ends <|assistant|>⏎ (reasoning open)" in lines
