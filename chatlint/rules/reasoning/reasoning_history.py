@@ -39,7 +39,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.conversation import value_at
 from chatlint.probe.reading import shown
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
@@ -114,23 +113,23 @@ def _empty(subject: Subject, field: str) -> Iterator[Cause]:
     if sights and not _prefilled(subject, opener, closer):
         yield Cause(
             key="empty thought",
-            message=f"an answer without reasoning gets an empty thought: {opener}{closer}",
+            message=f"an answer without reasoning gets an empty thought: {_marked(sights[0])!r}",
             consequence="The history shows answers without thinking, which the prompt did not ask for.",
             sights=tuple(sights),
         )
 
 
 def _markers(observation: Observation, field: str) -> tuple[str, str] | None:
-    """The last word before the thought and the first after it."""
+    """The last tag or word before the thought and the first after it; None where nothing marks its end."""
+    from chatlint.infer.markers import atoms
+
     found = bounds(observation, f"/messages/1/{field}")
-    text = observation.text
-    if found is None:
+    answer = bounds(observation, "/messages/1/content")
+    if found is None or answer is None or answer[0] < found[1]:
         return None
-    opener, closer = text[: found[0]].split(), text[found[1] :].split()
-    if not opener or not closer:
-        return None
-    content = str(value_at(observation.case.conversation, "/messages/1/content"))
-    return opener[-1], closer[0].partition(content)[0] or closer[0]
+    before = observation.text[: found[0]].rstrip()
+    after = observation.text[found[1] : answer[0]].strip()
+    return (atoms(before)[-1], atoms(after)[0]) if before and after else None
 
 
 def _empty_thought(observation: Observation, opener: str, closer: str) -> Sight | None:
@@ -143,6 +142,10 @@ def _empty_thought(observation: Observation, opener: str, closer: str) -> Sight 
             return Sight(observation, start, end, "nothing was thought here")
         start = text.find(opener, start + 1)
     return None
+
+
+def _marked(sight: Sight) -> str:
+    return sight.observation.text[sight.start : sight.end]
 
 
 def _prefilled(subject: Subject, opener: str, closer: str) -> bool:
