@@ -96,15 +96,15 @@ class Canvas:
         yield self.draw(line)
 
     def fold(self, pieces: Line, indent: str = "", first: Line = ()) -> Iterator[str]:
-        """Pieces set one after the other without space, broken wherever a line is full; a named gap stays
-        whole where it fits on a line."""
+        """Pieces set one after the other without space. Literal text is broken wherever a line is full; what
+        else there is stays whole where it fits on a line."""
         line = list(first)
         used = self.cells("".join(text for text, _ in first))
         for text, style in pieces:
             rest = visible(text)
-            if style == "input" and used > len(indent) and used + self.cells(rest) > self.width:
+            if style != "literal" and used > len(indent) and used + self.cells(rest) > self.width:
                 yield self.draw(line)
-                line, used = [(indent, "")], len(indent)
+                line, used, rest = [(indent, "")], len(indent), rest.lstrip()
             while rest:
                 fits = self._fitting(rest, self.width - used)
                 line.append((rest[:fits], style))

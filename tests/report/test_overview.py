@@ -42,7 +42,7 @@ def test_the_end_of_a_long_generation_prompt_is_what_is_kept():
 
 
 def test_the_grammar_is_said_as_a_person_reads_it():
-    lines = [line.rstrip() for line in overview_lines(Canvas(80), template_report())]
+    lines = [line.rstrip() for line in overview_lines(Canvas(90), template_report())]
     start = lines.index("  writes      reasoning  <think>⟨reasoning⟩</think>  (medium confidence)")
     assert lines[start + 1 : start + 4] == [
         "              content    ⟨content⟩",
