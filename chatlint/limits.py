@@ -14,7 +14,7 @@ RENDER_OUTPUT_CHARACTERS = 20_000_000
 NESTING = 100
 """Deepest container, in a conversation or built by a template."""
 
-RENDER_SECONDS = 5.0
+RENDER_SECONDS = 2.0
 """CPU time of one render in this process; real ones need a thousandth of it."""
 
 RENDER_VALUES = 1_000_000
@@ -79,3 +79,21 @@ GGUF_SECTION_BYTES = 256 * 1024 * 1024
 
 GGUF_FILES = 32
 """Most GGUFs of one directory that are read; more are named, not read."""
+
+HUB_SECONDS = 180.0
+"""Wall time of reading one Hub target, whatever the network does."""
+
+HUB_WAIT_SECONDS = 10.0
+"""How long a Hub may be silent before it counts as unreachable."""
+
+HUB_FILES = 20_000
+"""Most files of a Hub repository that are looked at, of those that may matter."""
+
+HUB_WHOLE_BYTES = 1024 * 1024
+"""Largest `tokenizer.json` that is fetched whole; of larger ones the head is."""
+
+HUB_RANGE_BYTES = 3 * 1024 * 1024
+"""How much of a large `tokenizer.json` is asked for at a time; real heads end before 2 MB."""
+
+GRAMMAR_RULES = 20_000
+"""Most rules of an exported grammar; eighty tools with eight parameters each need some 2,000."""

@@ -35,7 +35,7 @@ def normalised(source: str) -> str:
 
 def offset_of(node: nodes.Node) -> int | None:
     """Where in the normalised source a node's text begins; None where that is not known."""
-    found: int | None = getattr(node, "offset", None)
+    found: int | None = getattr(node.data if isinstance(node, nodes.TemplateData) else node, "offset", None)
     return found
 
 
@@ -87,10 +87,7 @@ class ChatGrammar(ImmutableSandboxedEnvironment):
         )
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree = _PlacingParser(self, source, name, filename).parse()
-        for data in tree.find_all(nodes.TemplateData):
-            data.offset = getattr(data.data, "offset", None)  # type: ignore[attr-defined]
-        return tree
+        return _PlacingParser(self, source, name, filename).parse()
 
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None

@@ -23,6 +23,7 @@ from chatlint.limits import (
 
 CHARACTERS_A_STEP = 1024
 ITEMS_A_STEP = 16
+LAZY_ITEMS_A_STEP = 4
 _LOOK_AT_THE_CLOCK = 64
 
 Item = TypeVar("Item")
@@ -86,6 +87,12 @@ def items(count: int) -> None:
         if count > RENDER_VALUES:
             raise BoundError(f"a container of more than {RENDER_VALUES:,} elements")
         charge(count // ITEMS_A_STEP)
+
+
+def parts(count: int) -> None:
+    """Count the work of an operation that looks at that many places of a string one by one."""
+    items(count)
+    charge(count // LAZY_ITEMS_A_STEP)
 
 
 def pieces(count: int) -> None:
@@ -182,6 +189,6 @@ def light(value: Item) -> Item:
 def counted(iterator: Iterator[Item]) -> Iterator[Item]:
     """The same items, each counted as a step's part."""
     for number, item in enumerate(iterator):
-        if not number % ITEMS_A_STEP:
+        if not number % LAZY_ITEMS_A_STEP:
             charge(1)
         yield item

@@ -117,7 +117,7 @@ class ChatEnvironment(ChatGrammar):
 
     def _formatter(self, text: Markup | str) -> SandboxedFormatter:
         if isinstance(text, Markup):
-            return SandboxedEscapeFormatter(self, escape=text.escape)
+            return SandboxedEscapeFormatter(self, escape=Markup.escape)
         return SandboxedFormatter(self)
 
     # -- calls

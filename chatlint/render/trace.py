@@ -128,15 +128,20 @@ class Traced(str):
         return appended(other, self)
 
     def __mul__(self, times: SupportsIndex) -> str:
-        if not hasattr(times, "__index__"):
+        if isinstance(times, Undefined):
             return NotImplemented
+        if not hasattr(times, "__index__"):
+            raise TypeError(f"can't multiply sequence by non-int of type {type(times).__name__!r}")
         guard.product(self, times)
         text = str.__mul__(self, times)
         count = len(text) // len(self) if self else 0
         guard.items(len(self._runs) * count)
         return traced(text, self._runs * count)
 
-    __rmul__ = __mul__
+    def __rmul__(self, times: SupportsIndex) -> str:
+        if isinstance(times, Sequence):
+            return NotImplemented  # `list * str` is the list's fault
+        return self.__mul__(times)
 
     def __mod__(self, values: object) -> str:
         from chatlint.render.trace_format import printed
@@ -250,7 +255,9 @@ class Traced(str):
         return joined(self, list(iterator))
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:
-        guard.sized(len(self) + replacements(self, old) * length(new))
+        found = replacements(self, old)
+        guard.parts(found)
+        guard.sized(len(self) + found * length(new))
         text = str.replace(self, old, new, count)
         if text == self:
             return self

@@ -68,7 +68,7 @@ def _runs(parts: Sequence[str]) -> tuple[Run, ...]:
 
 
 def _inside(value: object) -> object:
-    return vars(value).get("_Namespace__attrs", {}) if isinstance(value, Namespace) else list(value)  # type: ignore[call-overload]
+    return value._Namespace__attrs if isinstance(value, Namespace) else list(value)  # type: ignore[call-overload]
 
 
 def _parts(value: object, inherited: Source) -> Iterator[str]:
@@ -163,7 +163,9 @@ def _escape(character: str, quote: str) -> str:
 def escaped(text: str, candidates: re.Pattern[str], escape: Callable[[str], str]) -> Iterator[str]:
     """`text` with `escape` applied to each of the candidates: what stays itself keeps its offset."""
     begin = 0
-    for match in candidates.finditer(plain(text)):
+    for number, match in enumerate(candidates.finditer(plain(text))):
+        if not number % guard.LAZY_ITEMS_A_STEP:
+            guard.charge(1)
         character = match[0]
         changed = escape(character)
         if changed != character:

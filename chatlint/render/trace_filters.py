@@ -106,7 +106,7 @@ def center(value: object, width: int = 80) -> str:
 def title(s: object) -> str:
     """As Jinja's, which is not Python's: words begin after white space and opening brackets only."""
     text = soft(s)
-    guard.items(len(text) // 4)
+    guard.items(len(text))
     return recased(_traced(text), stock.do_title(plain(text)))
 
 

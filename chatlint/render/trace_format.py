@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from markupsafe import Markup
 
 from chatlint.render import guard
-from chatlint.render.trace import Traced, computed, plain, runs_of, smeared, together, traced
+from chatlint.render.trace import Traced, computed, plain, smeared, together
 from chatlint.render.trace_containers import represented, shown
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def printed(form: Traced, values: object) -> str:
             guard.width(value)
     room = sum(len(value) for value in _texts(values))
     guard.sized(len(form) + room * (1 if isinstance(values, tuple) else str.count(form, "%")))
+    guard.parts(str.count(form, "%"))
     text = str.__mod__(form, values)
     guard.sized(len(text))
     if text == form:
@@ -92,6 +93,7 @@ def formatted(
 ) -> str:
     """`form.format(*arguments, **names)` as the sandbox does it."""
     guard.widths(form)
+    guard.parts(str.count(form, "{"))
     bounded = _bounded(formatter)
     text = bounded.vformat(plain(form), arguments, names)
     guard.sized(len(text))
@@ -171,6 +173,10 @@ def bound_format(value: object, wrap: Callable[[Markup | str], SandboxedFormatte
 def _formatted(text: str, formatter: SandboxedFormatter, arguments: Sequence[object], names: object) -> str:
     if isinstance(text, Markup):
         guard.widths(text)
-        whole = _bounded(formatter).vformat(text, arguments, names)  # type: ignore[call-overload]
-        return type(text)(traced(whole, runs_of(smeared(whole, text))))
+        from chatlint.render.trace_markup import safe
+
+        whole = _bounded(formatter).vformat(plain(text), arguments, names)  # type: ignore[call-overload]
+        guard.sized(len(whole))
+        given = [value for value in arguments if isinstance(value, str)]
+        return safe(smeared(plain(whole), text, *given))
     return formatted(text, formatter, arguments, names)  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ class TracedMarkup(Markup):
     _runs: Runs
 
     def __str__(self) -> str:
-        return traced(plain(self), self._runs)
+        return traced(plain(self), runs_of(self))
 
     def __html__(self) -> TracedMarkup:
         return self
@@ -142,6 +142,10 @@ class TracedMarkup(Markup):
 
     def translate(self, table: object, /) -> str:
         return safe(str(self).translate(table))  # type: ignore[arg-type]
+
+    @classmethod
+    def escape(cls, s: object, /) -> str:  # type: ignore[override]
+        return html_safe(s)
 
     def striptags(self) -> str:
         return smeared(plain(Markup(plain(self)).striptags()), str(self))

@@ -1,0 +1,154 @@
+"""Worker processes: the same results, and an end to what cannot be bounded from inside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+
+from chatlint.conversation import Conversation
+from chatlint.limits import WORKER_FAILURES, WORKER_SECONDS
+from chatlint.render import worker
+from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
+from chatlint.render.renderer import open_renderer
+from chatlint.text import Input
+from tests.render.plain import template
+
+TUPLES = "{% set ns = namespace(x=(1,)) %}{% for i in range(90) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
+HASH_BOMB = "a\n{% if add_generation_prompt %}\n" + TUPLES + "\n{{ {ns.x: 1} }}{% endif %}"
+GOOD = Conversation(({"role": "user", "content": "hi\ud800 \u2028é"},))
+TOOLS = Conversation(
+    ({"role": "user", "content": [{"type": "text", "text": "x"}, None, 1.5, True]},),
+    ({"type": "function", "function": {"name": "f", "parameters": {"a/b": {"n": None, "f": 1e300}}}},),
+    ({"title": "t"},),
+    {"enable_thinking": False, "level": 3},
+)
+SOURCE = """{{ bos_token }}{% for m in messages %}{{ m }}{{ loop.index }}
+{% generation %}{{ m.content }}{% endgeneration %}{% endfor %}
+{% if tools %}{{ tools|tojson }}{{ level }}{{ enable_thinking }}{% endif %}
+{% if add_generation_prompt %}{{ raise_exception("no " ~ messages[0].role) }}{% endif %}"""
+
+
+def opened(source: str, *, untrusted: bool = True):
+    return open_renderer(template(source, bos_token="<s>"), RenderSettings(untrusted=untrusted))
+
+
+@pytest.mark.parametrize("conversation", [GOOD, TOOLS])
+@pytest.mark.parametrize("generation", [True, False])
+@pytest.mark.parametrize(
+    "source", [SOURCE, "{{ messages[7].content }}", "{% if %}", "{{ x|nothing }}", "x" * 2_000_000]
+)
+def test_a_worker_gives_what_this_process_gives(
+    source: str, generation: bool, conversation: Conversation
+) -> None:
+    request = RenderRequest(conversation, generation)
+    results = []
+    for untrusted in (True, False):
+        renderer = opened(source, untrusted=untrusted)
+        rendered = renderer.render(request)
+        results.append(
+            (
+                rendered.prompt,
+                rendered.failure,
+                rendered.lines,
+                rendered.generation,
+                rendered.mutated,
+                rendered.generation_reported,
+                renderer.coverable_lines(),
+            )
+        )
+        renderer.close()
+    assert results[0] == results[1]
+
+
+def test_the_case_that_hangs_is_named_and_the_worker_replaced() -> None:
+    renderer = opened(HASH_BOMB)
+    cases = [RenderRequest(GOOD, generation) for generation in (False, True, False)]
+    started = time.monotonic()
+    first, second, third = renderer.render_all(cases)
+    took = time.monotonic() - started
+    renderer.close()
+    assert first.prompt is not None
+    assert second.failure is not None
+    assert second.failure.kind is FailureKind.BOUND
+    assert second.failure.line == 4, "the line that ran when it was ended"
+    assert third.prompt == first.prompt
+    assert WORKER_SECONDS <= took < WORKER_SECONDS + 10
+
+
+def test_a_template_is_given_up_after_some_kills(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "WORKER_SECONDS", 0.3)
+    renderer = opened(HASH_BOMB)
+    started = time.monotonic()
+    results = renderer.render_all([RenderRequest(GOOD, True)] * 30)
+    renderer.close()
+    assert {result.failure.kind for result in results if result.failure} == {FailureKind.BOUND}
+    assert len(results) == 30
+    assert time.monotonic() - started < 0.3 * WORKER_FAILURES + 20
+    assert results[-1].failure is not None
+    assert "not rendered" in results[-1].failure.message
+
+
+def test_a_worker_that_dies_is_replaced() -> None:
+    renderer = opened("{{ messages[0].content }}")
+    request = RenderRequest(GOOD)
+    before = renderer.render(request)
+    os.kill(renderer._process._process.pid, signal.SIGKILL)
+    killed = renderer.render(request)
+    after = renderer.render(request)
+    renderer.close()
+    assert killed.failure is not None
+    assert killed.failure.kind is FailureKind.BOUND
+    assert before.prompt == after.prompt
+    assert before.prompt is not None
+
+
+def test_memory_is_bounded() -> None:
+    source = "{% set ns = namespace(x=[]) %}{% for i in range(9000) %}{% set ns.x = [ns.x, dict(x='y' * 999999)] %}"
+    grows = "{% set ns = namespace(x={}) %}{% for i in range(99999) %}{% set ns.x = dict(a=range(99999)|list, b=ns.x) %}"
+    for bomb in (source, grows):
+        renderer = opened(bomb + "{% endfor %}")
+        rendered = renderer.render(RenderRequest(GOOD))
+        renderer.close()
+        assert rendered.failure is not None
+        assert rendered.failure.kind is FailureKind.BOUND
+
+
+def test_a_worker_is_used_again() -> None:
+    first = opened("{{ messages[0].role }}")
+    first.render(RenderRequest(GOOD))
+    pid = first._process._process.pid
+    first.close()
+    second = opened("{{ messages[0].content }}")
+    prompt = second.render(RenderRequest(GOOD)).prompt
+    assert second._process._process.pid == pid
+    second.close()
+    assert prompt is not None
+    assert prompt.spans[0].origin == Input("/messages/0/content", 0)
+
+
+def test_code_is_kept_for_workers_only() -> None:
+    kept: dict[tuple[str, str], bytes] = {}
+
+    class Store:
+        def read(self, room: str, key: str) -> bytes | None:
+            return kept.get((room, key))
+
+        def write(self, room: str, key: str, content: bytes) -> None:
+            kept[room, key] = content
+
+    for _ in range(2):
+        for untrusted in (True, False):
+            renderer = open_renderer(template("{{ 1 + 1 }}"), RenderSettings(untrusted=untrusted), Store())
+            prompt = renderer.render(RenderRequest(GOOD)).prompt
+            renderer.close()
+            assert prompt is not None
+            assert prompt.text == "2"
+    assert sorted(room for room, _ in kept) == ["compiled", "compiled-untrusted"]
+    kept.update(dict.fromkeys(kept, b"nonsense"))
+    for untrusted in (True, False):
+        renderer = open_renderer(template("{{ 1 + 1 }}"), RenderSettings(untrusted=untrusted), Store())
+        assert renderer.render(RenderRequest(GOOD)).prompt is not None
+        renderer.close()
