@@ -57,6 +57,8 @@ _TOOLS = (
     _Step("sequences/ucta", "sequences/uctau", "user"),
 )
 _REASONING = (_Step("reasoning/last", "reasoning/followed", "user"),)
+_SHOWN = 24
+"""Characters of the shorter prompt that are quoted, and of a tag that is looked back over."""
 _CAME = {
     "assistant": "the answer is added",
     "user": "the next question comes",
@@ -78,7 +80,9 @@ def check(subject: Subject) -> Iterator[Cause]:
         key = f"{step.came} line {line}"
         whens.setdefault(key, []).append(_CAME[step.came])
         end = min(place + 1, len(longer.text))
-        breaks.add(key, Sight(longer, place, end, f"before, {_next(shorter.text, place)!r} stood here"))
+        start = _word_start(longer.text, place)
+        note = f"before, {shorter.text[start : start + _SHOWN]!r} stood here"
+        breaks.add(key, Sight(longer, start, end, note))
     for key, sights in breaks:
         yield Cause(
             key=key.partition(" line ")[0],
@@ -116,5 +120,11 @@ _THOUGHT = {
 """The same with reasoning."""
 
 
-def _next(text: str, place: int) -> str:
-    return text[place : place + 24]
+def _word_start(text: str, place: int) -> int:
+    """Where the tag or word begins that `place` is in."""
+    opened = text.rfind("<", max(place - _SHOWN, 0), place)
+    if opened >= 0 and ">" not in text[opened:place]:
+        return opened
+    while place > 0 and text[place - 1].isalnum():
+        place -= 1
+    return place

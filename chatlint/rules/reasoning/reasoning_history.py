@@ -44,7 +44,7 @@ from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, bounds, crashes
+from chatlint.rules.sights import at, bounds, content_shown, crashes
 from chatlint.rules.turns import behind
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     field = _field(subject)
     if not field:
         return
+    yield from _answers(subject, field)
     way = supported(subject)
     if way is not None:
         axes = {axis: way[axis] for axis in way if axis == "arguments"}
@@ -83,6 +84,24 @@ def _field(subject: Subject) -> str:
 
 def _kept(observation: Observation, field: str) -> bool:
     return observation.prompt is not None and shown(observation, f"/messages/1/{field}")
+
+
+def _answers(subject: Subject, field: str) -> Iterator[Cause]:
+    """The answer beside a thought, which is there without one."""
+    seen = [
+        subject.see(probe, reasoning=field, generation="off")
+        for probe in ("reasoning/last", "reasoning/followed")
+    ]
+    plain = subject.see("roles/user-assistant-user")
+    lost = [one for one in seen if one.prompt and not content_shown(one, "/messages/1/content")]
+    if lost and content_shown(plain, "/messages/1/content"):
+        yield Cause(
+            key="answer lost",
+            message="the answer of a message that has reasoning is lost",
+            consequence="In the history the model sees what it thought and not what it said.",
+            sights=tuple(at(one, f"/messages/1/{field}", "the answer does not follow") for one in lost),
+            severity=Severity.ERROR,
+        )
 
 
 def _dropped(seen: list[Observation], field: str) -> Iterator[Cause]:
