@@ -15,6 +15,8 @@ from typing import TypeVar
 
 from jinja2 import nodes
 
+from chatlint.render.definedness import defined_unless, gives_default, stored_names, tested
+
 GLOBALS = frozenset(
     {"range", "dict", "lipsum", "cycler", "joiner", "namespace", "raise_exception", "strftime_now"}
 )
@@ -206,17 +208,17 @@ class NameWalk:
 
     def _cond_expr(self, node: nodes.CondExpr) -> None:
         self._truth(node.test)
-        with_true, with_false = _tested(node.test)
+        with_true, with_false = tested(node.test)
         self._under(with_true, [node.expr1])
         self._under(with_false, [node.expr2] if node.expr2 else [])
 
     def _and(self, node: nodes.And) -> None:
         self._truth(node.left)
-        self._under(_tested(node.left)[0], [node.right], truth=True)
+        self._under(tested(node.left)[0], [node.right], truth=True)
 
     def _or(self, node: nodes.Or) -> None:
         self._truth(node.left)
-        self._under(_tested(node.left)[1], [node.right], truth=True)
+        self._under(tested(node.left)[1], [node.right], truth=True)
 
     def _not(self, node: nodes.Not) -> None:
         self._truth(node.node)
@@ -238,7 +240,7 @@ class NameWalk:
 
     def _assign(self, node: nodes.Assign) -> None:
         self.visit(node.node)
-        self._store(node.target, defaulting=_gives_default(node, self._tested))
+        self._store(node.target, defaulting=gives_default(node, self._tested))
 
     def _assign_block(self, node: nodes.AssignBlock) -> None:
         self._enter("block", node.lineno)
@@ -249,7 +251,7 @@ class NameWalk:
         self._store(node.target, defaulting=False)
 
     def _store(self, target: nodes.Node, *, defaulting: bool) -> None:
-        for name in _stored_names(target):
+        for name in stored_names(target):
             reads = self._reads.setdefault(name, _Reads())
             reads.stored = True
             reads.other_store = reads.other_store or not defaulting
@@ -269,11 +271,11 @@ class NameWalk:
         for test, body in zip(tests, bodies, strict=True):
             self._scope.bound = dict(before)
             self._truth(test)
-            with_true, with_false = _tested(test)
+            with_true, with_false = tested(test)
             self._under(with_true | failed, body)
             after.append(self._scope.bound)
             failed |= with_false
-            defined |= _defined_unless(test)
+            defined |= defined_unless(test)
         self._scope.bound = dict(before)
         self._under(failed, node.else_)
         after.append({**self._scope.bound, **dict.fromkeys(defined, node.lineno)})
@@ -352,58 +354,3 @@ def _as(kind: type[_Node], visitor: Callable[[_Node], None]) -> Callable[[nodes.
         visitor(node)
 
     return visit
-
-
-def _stored_names(target: nodes.Node) -> list[str]:
-    if isinstance(target, nodes.Name):
-        return [target.name]
-    return [name.name for name in target.find_all(nodes.Name)]
-
-
-def _gives_default(node: nodes.Assign, tested: list[frozenset[str]]) -> bool:
-    """`set x = x | default(…)`, `set x = x if x is defined else …`, or a `set x` under `x is not defined`."""
-    names = _stored_names(node.target)
-    if any(name in under for name in names for under in tested):
-        return True
-    reads = {name.name for name in node.node.find_all(nodes.Name)}
-    if isinstance(node.node, nodes.Name):
-        reads.add(node.node.name)
-    return bool(names) and set(names) <= reads
-
-
-def _tested(test: nodes.Node) -> tuple[frozenset[str], frozenset[str]]:
-    """Names whose definedness is settled where `test` holds, and where it does not.
-
-    "Settled" covers both outcomes: under `x is not defined` an assignment of x is a default.
-    """
-    if isinstance(test, nodes.Not):
-        with_true, with_false = _tested(test.node)
-        if isinstance(test.node, nodes.Name):
-            return frozenset({test.node.name}), with_true  # under `not x`, setting x gives a default
-        return with_false, with_true
-    if isinstance(test, nodes.Test) and test.name in ("defined", "undefined", "none"):
-        names = frozenset({test.node.name} if isinstance(test.node, nodes.Name) else ())
-        return names, names
-    if isinstance(test, nodes.Name):
-        return frozenset({test.name}), frozenset()
-    if isinstance(test, nodes.And):
-        left, right = _tested(test.left), _tested(test.right)
-        return left[0] | right[0], left[1] & right[1]
-    if isinstance(test, nodes.Or):
-        left, right = _tested(test.left), _tested(test.right)
-        return left[0] & right[0], left[1] | right[1]
-    return frozenset(), frozenset()
-
-
-def _defined_unless(test: nodes.Node) -> frozenset[str]:
-    """Names that are surely defined where `test` does not hold."""
-    if isinstance(test, nodes.Or):
-        return _defined_unless(test.left) | _defined_unless(test.right)
-    if isinstance(test, nodes.Test) and test.name == "undefined" and isinstance(test.node, nodes.Name):
-        return frozenset({test.node.name})
-    if not isinstance(test, nodes.Not):
-        return frozenset()
-    inner = test.node
-    if isinstance(inner, nodes.Test) and inner.name == "defined":
-        inner = inner.node
-    return frozenset({inner.name} if isinstance(inner, nodes.Name) else ())
