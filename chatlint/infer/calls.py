@@ -45,11 +45,11 @@ class _Around:
     after: list[str]
 
 
-def _around(samples: Sequence[Sample]) -> _Around:
+def _around(samples: Sequence[Sample], user_end: str) -> _Around:
     found = _Around([], [], [])
     for sample in samples:
         gaps = gaps_of(sample)
-        found.before.extend(gap.text for gap in gaps if gap.after is Kind.CALLS)
+        found.before.extend(gap.text.removeprefix(user_end) for gap in gaps if gap.after is Kind.CALLS)
         found.after.extend(gap.text for gap in gaps if gap.before is Kind.CALLS)
         bodies = sample.bodies
         found.between.extend(
@@ -63,7 +63,7 @@ def learn_call_marks(
 ) -> CallMarks:
     """The marks around calls. `ends` are marks that are known to end turns, `closers` to close content or
     reasoning: a wrapper that is written even around nothing stands before every call."""
-    found = _around([sample for sample in samples if sample.bodies])
+    found = _around([sample for sample in samples if sample.bodies], opening.user_end)
     header = _shorter_header(found, opening.header)
     before = [_after_header(text, header) for text in found.before]
     opener = _without([*closers, *_wrappers(samples, header)], common_suffix(before))

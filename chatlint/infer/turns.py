@@ -13,13 +13,14 @@ and the key of the same argument again.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 from chatlint.conversation import JSON, Message
 from chatlint.probe.case import Observation
-from chatlint.text import Computed, Input, Span
+from chatlint.text import Computed, Input, Prompt, Span
 
 COUNTER, SAME_NAME, SAME_KEY = "\ue0a0", "\ue0a1", "\ue0a2"
 _RUN = re.compile(f"({COUNTER}|{SAME_NAME}|{SAME_KEY})\\1+")
@@ -87,7 +88,8 @@ class Turn:
 
     def literal(self, start: int, end: int) -> str:
         """Template text between two places, each placeholder as one character."""
-        return _RUN.sub(r"\1", self.text[start:end])
+        text = self.text[start:end]
+        return _RUN.sub(r"\1", text) if not text.isascii() else text
 
     def calls(self) -> int:
         """How many calls the message has."""
@@ -114,13 +116,24 @@ def turn_of(observation: Observation, index: int = -1) -> Turn | None:
     index = index if index >= 0 else _last_assistant(messages)
     if prompt is None or index < 0:
         return None
-    own = [number for number, span in enumerate(prompt.spans) if _part(span, index, messages[index])]
-    if not own:
+    inputs = _inputs(prompt, f"/messages/{index}/")
+    first = next((number for number, (_, role) in enumerate(inputs) if isinstance(role, Part)), None)
+    if first is None:
         return None
-    first, last = own[0], _last_own(prompt.spans, own, index)
-    start = _last_foreign(prompt.spans[:first], index)
-    end = _first_foreign(prompt.spans[last + 1 :], index, len(prompt.text))
-    return _cut(observation, index, (start, end))
+    start = max((span.end for span, role in inputs[:first] if role is _Other.FOREIGN), default=0)
+    # behind a later message's input, own ones are echoes of the turn
+    end = next(
+        (span.start for span, role in inputs[first:] if role is _Other.FOREIGN), len(prompt.text)
+    )
+    return _cut(observation, index, inputs[first:], (start, end))
+
+
+class _Other(Enum):
+    """What an input is that is no slot of the turn."""
+
+    FOREIGN = auto()
+    """Of another message, or of the tools: the turn ends there."""
+    STRUCTURE = auto()
 
 
 def _last_assistant(messages: Sequence[Message]) -> int:
@@ -128,51 +141,28 @@ def _last_assistant(messages: Sequence[Message]) -> int:
     return assistants[-1] if assistants else -1
 
 
-def _last_own(spans: Sequence[Span], own: Sequence[int], index: int) -> int:
-    """The last own span before any input of a later message: later ones are echoes of the turn."""
-    later = next((n for n, span in enumerate(spans) if n > own[0] and _message(span) > index), len(spans))
-    return max(number for number in own if number < later)
+def _inputs(prompt: Prompt, own: str) -> list[tuple[Span, Part | _Other]]:
+    """The spans of inputs, each with what it is to the turn whose pointers begin with `own`."""
+    return [
+        (span, _role(origin.pointer, origin.key, own))
+        for span in prompt.spans
+        if type(origin := span.origin) is Input
+    ]
 
 
-def _message(span: Span) -> int:
-    """The index of the message an input belongs to, -1 if it is structure or not of a message."""
-    pointer = _pointer(span)
-    if pointer[:1] != ["messages"] or len(pointer) < 3 or pointer[2] in _STRUCTURE:
-        return -1
-    return int(pointer[1])
-
-
-def _pointer(span: Span) -> list[str]:
-    return span.origin.pointer.split("/")[1:] if isinstance(span.origin, Input) else []
-
-
-def _last_foreign(spans: Sequence[Span], index: int) -> int:
-    return max((span.end for span in spans if _is_foreign(span, index)), default=0)
-
-
-def _first_foreign(spans: Sequence[Span], index: int, end: int) -> int:
-    return next((span.start for span in spans if _is_foreign(span, index)), end)
-
-
-def _is_foreign(span: Span, index: int) -> bool:
-    pointer = _pointer(span)
-    return bool(pointer) and pointer[-1] not in _STRUCTURE and pointer[:2] != ["messages", str(index)]
-
-
-def _part(span: Span, index: int, message: Message) -> Part | None:
-    """What an input of the message is to its turn; None for structure and for all other text."""
-    pointer = _pointer(span)
-    if pointer[:2] != ["messages", str(index)] or len(pointer) < 3:
-        return None
-    origin = span.origin
-    key = isinstance(origin, Input) and origin.key
-    if pointer[2] == "tool_calls":
-        return _call_part(pointer[4:], key)
-    if key or pointer[-1] in _STRUCTURE:
-        return None
-    if any(_REASONED.search(name) for name in pointer[2:]):
+@lru_cache(maxsize=8192)
+def _role(pointer: str, key: bool, own: str) -> Part | _Other:
+    """What an input at a pointer is to the turn whose pointers begin with `own`."""
+    if not pointer.startswith(own):
+        return _Other.STRUCTURE if pointer.rpartition("/")[2] in _STRUCTURE else _Other.FOREIGN
+    path = pointer[len(own) :].split("/")
+    if path[0] == "tool_calls":
+        return _call_part(path[2:], key) or _Other.STRUCTURE
+    if key or path[-1] in _STRUCTURE:
+        return _Other.STRUCTURE
+    if any(_REASONED.search(name) for name in path):
         return Part.REASONING
-    return Part.CONTENT if pointer[2] == "content" else None
+    return Part.CONTENT if path[0] == "content" else _Other.STRUCTURE
 
 
 def _call_part(pointer: Sequence[str], key: bool) -> Part | None:
@@ -186,39 +176,42 @@ def _call_part(pointer: Sequence[str], key: bool) -> Part | None:
     return {"name": Part.NAME, "id": Part.ID}.get(inner[0])
 
 
-def _cut(observation: Observation, index: int, where: tuple[int, int]) -> Turn:
+def _cut(
+    observation: Observation, index: int, inputs: Sequence[tuple[Span, Part | _Other]], where: tuple[int, int]
+) -> Turn:
+    """The turn between two places of a prompt; `inputs` are the spans of inputs from its first slot on."""
     prompt, messages = observation.prompt, observation.case.conversation.messages
     assert prompt is not None
-    message = messages[index]
     start, end = where
     text = list(prompt.text[start:end])
     slots: list[Slot] = []
     for span in prompt.spans:
-        if span.end <= start or span.start >= end:
-            continue
-        part = _part(span, index, message)
-        if part is not None:
-            _place(slots, text, _slot(span, start, part))
-        elif isinstance(span.origin, Computed) and prompt.piece(span).strip().isdigit():
+        if start <= span.start < end and type(span.origin) is Computed and prompt.piece(span).strip().isdigit():
             _stand(text, span.start - start, span.end - start, COUNTER)
+    for span, role in inputs:
+        if span.start < end and isinstance(role, Part):
+            _place(slots, text, _slot(span, start, role))
     after_user = index > 0 and messages[index - 1].get("role") == "user"
     last = index == len(messages) - 1
-    return Turn(
-        observation.case.id, message, prompt.text[start:end], "".join(text), tuple(slots), last, after_user
-    )
+    raw = prompt.text[start:end]
+    return Turn(observation.case.id, messages[index], raw, "".join(text), tuple(slots), last, after_user)
 
 
 def _slot(span: Span, start: int, part: Part) -> Slot:
-    pointer = _pointer(span)
     origin = span.origin
     assert isinstance(origin, Input)
-    call = int(pointer[3]) if pointer[2] == "tool_calls" else -1
-    path = tuple(name.replace("~1", "/").replace("~0", "~") for name in _below_arguments(pointer))
-    return Slot(span.start - start, span.end - start, part, call, path, origin.key, origin.offset is not None)
+    call, path = _address(origin.pointer)
+    exact = origin.offset is not None
+    return Slot(span.start - start, span.end - start, part, call, path, origin.key, exact)
 
 
-def _below_arguments(pointer: Sequence[str]) -> Iterable[str]:
-    return pointer[pointer.index("arguments") + 1 :] if "arguments" in pointer else ()
+@lru_cache(maxsize=8192)
+def _address(pointer: str) -> tuple[int, tuple[str, ...]]:
+    """Which call an input belongs to (-1: none), and the names below its arguments."""
+    path = pointer.split("/")
+    call = int(path[4]) if len(path) > 4 and path[3] == "tool_calls" else -1
+    below = path[path.index("arguments") + 1 :] if call >= 0 and "arguments" in path else ()
+    return call, tuple(name.replace("~1", "/").replace("~0", "~") for name in below)
 
 
 def _place(slots: list[Slot], text: list[str], new: Slot) -> None:
@@ -247,4 +240,4 @@ def _same(one: Slot, other: Slot) -> bool:
 
 
 def _stand(text: list[str], start: int, end: int, placeholder: str) -> None:
-    text[start:end] = placeholder * (end - start)
+    text[start:end] = [placeholder] * (end - start)
