@@ -14,6 +14,7 @@ from chatlint.source.package import (
     AddedToken,
     GenerationFacts,
     Package,
+    PackageFile,
     Target,
     TargetKind,
     Template,
@@ -41,6 +42,7 @@ def subject_of(source: str, tokenizer: str = "", host: str = "transformers-5.24"
         (template,),
         tokenizer=facts,
         generation=GenerationFacts(),
+        files=(PackageFile("config.json", "", 2),) if tokenizer else (),
     )
     with Trace(template, RenderSettings(host=host)) as trace:
         yield Subject(package, template, trace)

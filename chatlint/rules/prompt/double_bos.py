@@ -60,10 +60,11 @@ def check(subject: Subject) -> Iterator[Cause]:
         raise NotEvaluated(
             "the special tokens are assumed: no tokenizer file says whether encoding adds a BOS"
         )
-    if subject.package.tokenizer.adds_bos is None:
+    tokenizer = subject.package.tokenizer
+    if tokenizer.adds_bos is None and tokenizer.adds_bos_before_5 is None:
         raise NotEvaluated("no tokenizer file says whether encoding adds a BOS")
-    if subject.package.tokenizer.adds_bos:
-        yield _added_again(once, bos)
+    if tokenizer.adds_bos or tokenizer.adds_bos_before_5:
+        yield _added_again(once, bos, "" if tokenizer.adds_bos else " in transformers 4")
 
 
 def _bos(subject: Subject) -> str:
@@ -90,11 +91,12 @@ def _written_twice(seen: list[Observation], bos: str) -> Cause:
     )
 
 
-def _added_again(seen: list[Observation], bos: str) -> Cause:
+def _added_again(seen: list[Observation], bos: str, where: str) -> Cause:
     return Cause(
         key="added again",
-        message=f"the template writes {bos!r}, and encoding the prompt adds another",
+        message=f"the template writes {bos!r}, and encoding the prompt adds another{where}",
         consequence="Chat servers are safe; `tokenizer(prompt)`, completion endpoints and training get two.",
         sights=tuple(Sight(one, 0, len(bos), "the template's own BOS") for one in seen),
+        severity=Severity.INFO if where else None,
         fix="Encode rendered prompts with add_special_tokens=False.",
     )

@@ -57,11 +57,16 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _tokens(subject: Subject) -> dict[str, int]:
-    """Added tokens by their text, the longest first."""
+    """Added tokens that can be markers (vocabularies also add plain words) by their text, longest first."""
     added = subject.package.tokenizer.added_tokens
     if added is None:
         raise NotEvaluated("no tokenizer file lists the added tokens")
-    return {token.text: token.id for token in sorted(added, key=lambda token: -len(token.text)) if token.text}
+    marks = [token for token in added if token.text and (token.special or _looks_so(token.text))]
+    return {token.text: token.id for token in sorted(marks, key=lambda token: -len(token.text))}
+
+
+def _looks_so(text: str) -> bool:
+    return len(text) > 2 and not text.isalnum() and not text.isspace()
 
 
 def _stops(subject: Subject) -> frozenset[int | str]:
@@ -69,9 +74,16 @@ def _stops(subject: Subject) -> frozenset[int | str]:
     tokenizer, generation = subject.package.tokenizer, subject.package.generation
     ids = {token for declared in generation.eos_ids.values() for token in declared}
     texts = {text for text in (tokenizer.eos, tokenizer.end_of_turn, tokenizer.end_of_message) if text}
-    if not ids and not texts:
-        raise NotEvaluated("no file declares an end-of-sequence token")
+    if not ids and not (texts and _complete(subject)):
+        raise NotEvaluated("generation_config.json and config.json, which declare stops, are not here")
     return frozenset({*ids, *texts})
+
+
+def _complete(subject: Subject) -> bool:
+    """Whether the files are there that declare what the tokenizer does not: a GGUF is whole in itself."""
+    names = {file.path.rpartition("/")[2] for file in subject.package.files}
+    gguf = any(name.endswith(".gguf") for name in names)
+    return gguf or bool(names & {"config.json", "generation_config.json"})
 
 
 def _answers(subject: Subject) -> list[tuple[Observation, str]]:
