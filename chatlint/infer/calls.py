@@ -29,6 +29,8 @@ class CallMarks:
     parallel: bool
     header: str
     """The header, shorter by what turned out to open a call."""
+    message_end: str | None = None
+    """Where each call is a message of its own: what stands between one and the header of the next."""
 
     @property
     def opener(self) -> str:
@@ -81,7 +83,9 @@ def learn_call_marks(
     if not section_end and not section_start:
         end = _cut(end, header, ends)
         separator = found.between[0][len(end) : len(found.between[0]) - len(start)]
-    return CallMarks(section_start, start, end, separator, section_end, True, header)
+    message_end = separator[: separator.index(header)] if header.strip() and header in separator else None
+    separator = "" if header.strip() and header in separator else separator
+    return CallMarks(section_start, start, end, separator, section_end, True, header, message_end)
 
 
 def _shorter_header(found: _Around, header: str) -> str:

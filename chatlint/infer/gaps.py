@@ -118,6 +118,8 @@ def learn_opening(leads: Sequence[str], user_end: str, prompts: Sequence[str]) -
     told = [prompt for prompt in prompts if prompt.strip()]
     header = common_prefix([*starts, *told])
     if not header.strip() and all(text.strip() for text in starts):
+        header = common_prefix(starts)
+    if not header.strip() and all(text.strip() for text in starts):
         header = common_prefix(_largest(starts, told))
     return Opening(shared, header if header.strip() else "")
 

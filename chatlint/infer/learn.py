@@ -149,7 +149,7 @@ class _Learning:
         ends, between = self._ends(frame, calls)
         return OutputFormat(
             header=to_pattern(header),
-            header_end=to_pattern(shapes.frame_mark(frame, tool_calls)),
+            header_end=to_pattern(shapes.frame_mark(frame, calls, tool_calls)),
             generation_prompt=generation_prompt(printed, header, reasoning.every if reasoning else ()),
             reasoning=reasoning,
             content=Content(
@@ -170,7 +170,7 @@ class _Learning:
         tails = [*frame.content.tails, *((gap, gap.text.removeprefix(closer)) for gap in behind)]
         known = [frame.content.end, *((calls.call_end, calls.section_end) if calls else ())]
         known += [frame.reasoning.end] if frame.reasoning else []
-        between = message_ends(frame.gaps, frame.opening)
+        between = message_ends(frame.gaps, frame.opening, (calls.message_end if calls else None) or "")
         ends = end_marks(tails, frame.opening, known, between)
         cases = tuple(dict.fromkeys(gap.case for gap, _ in tails))
         note = "" if ends else "nothing that a model could write stands behind a turn"

@@ -15,6 +15,8 @@ from chatlint.infer.turns import calls_of
 from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat
 
 _SHORTEST = 3
+_LABELS = frozenset(("true", "false", "null"))
+"""Strings of probes that formats may spell themselves, as labels of types."""
 _PARTS = ("header", "header_end", "reasoning", "content", "tool_calls", "end_of_turn", "end_of_message")
 
 
@@ -64,7 +66,8 @@ def needles_of(conversations: Iterable[Conversation]) -> re.Pattern[str]:
     """A pattern for every text of the conversations that a turn could print: contents, reasoning, and of calls
     names, ids, argument names and values."""
     found = {text for one in conversations for message in one.messages for text in _of_message(message)}
-    words = sorted((text for text in found if len(text) >= _SHORTEST and text.strip()), key=len, reverse=True)
+    kept = (text for text in found if len(text) >= _SHORTEST and text.strip() and text not in _LABELS)
+    words = sorted(kept, key=len, reverse=True)
     if not words:
         return re.compile(r"(?!)")
     return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)")

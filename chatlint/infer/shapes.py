@@ -163,13 +163,12 @@ def _cases(cases: Iterable[str]) -> tuple[str, ...]:
 # -- the turn ----------------------------------------------------------------------------------------------
 
 
-def frame_mark(frame: Frame, calls: ToolCalls | None) -> str:
+def frame_mark(frame: Frame, marks: CallMarks | None, calls: ToolCalls | None) -> str:
     """The mark that ends the words of a message's header, where several messages make a turn."""
     header = frame.opening.header
     inner = [gap for gap in frame.gaps if gap.before is not Kind.START and gap.after is not Kind.END]
-    if not header.strip() or not (
-        any(header in gap.text for gap in inner) or (calls and header in calls.separator)
-    ):
+    separate = marks is not None and marks.message_end is not None
+    if not header.strip() or not (separate or any(header in gap.text for gap in inner)):
         return ""
     starts = [frame.content.start, *([frame.reasoning.start] if frame.reasoning else [])]
     ends = {atoms(start.rstrip())[-1] for start in starts if start.strip()}

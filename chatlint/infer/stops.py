@@ -60,9 +60,10 @@ def _begins_header(mark: str, opening: Opening) -> bool:
     return opening.header.strip().startswith(mark)
 
 
-def message_ends(gaps: Sequence[Gap], opening: Opening) -> tuple[str, ...]:
-    """Marks before a header inside a turn: they end a message while the turn goes on."""
-    found: dict[str, None] = {}
+def message_ends(gaps: Sequence[Gap], opening: Opening, between_calls: str) -> tuple[str, ...]:
+    """Marks before a header inside a turn: they end a message while the turn goes on. `between_calls` is what stands
+    before the header of a further call."""
+    found: dict[str, None] = {first_mark(between_calls): None}
     for gap in gaps:
         if gap.before is Kind.START or gap.after is Kind.END or not opening.header.strip():
             continue

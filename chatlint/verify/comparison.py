@@ -26,7 +26,8 @@ class Cause(StrEnum):
     LOST = "template-lost"
     """None of it stands in the turn."""
     ALTERED = "template-altered"
-    """It stands there changed: trimmed, escaped, printed as Python."""
+    """It stands there changed: trimmed, escaped, printed as Python, or beside blanks of the template's own that
+    nothing tells from blanks of its own."""
     MERGED = "template-merged"
     """It stands where another part does, and reads as that."""
     AMBIGUOUS = "format-ambiguous"
@@ -90,7 +91,9 @@ def _text_cause(sent: Written, part: Part, text: str, received: Mapping[str, JSO
         return Cause.LOST
     if _is_merged(sent, part, text, received):
         return Cause.MERGED
-    return Cause.ALTERED if printed.strip() != text.strip() else Cause.PARSER
+    got = received.get("content" if part is Part.CONTENT else "reasoning_content")
+    blanks_only = isinstance(got, str) and got.strip() == text.strip()
+    return Cause.ALTERED if blanks_only or printed.strip() != text.strip() else Cause.PARSER
 
 
 def _is_merged(sent: Written, part: Part, text: str, received: Mapping[str, JSON]) -> bool:
