@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
 
@@ -69,12 +70,13 @@ class Prompt:
     compared as texts.
     """
 
-    __slots__ = ("_spans", "text")
+    __slots__ = ("_index", "_spans", "text")
     __match_args__ = ("text", "spans")
 
     def __init__(self, text: str, spans: tuple[Span, ...] | Callable[[], tuple[Span, ...]]) -> None:
         self.text = text
         self._spans = spans
+        self._index: dict[str, list[tuple[Span, bool]]] | None = None
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -104,22 +106,35 @@ class Prompt:
     def inputs(self, pointer: str = "", *, below: bool = True, key: bool | None = None) -> Iterator[Span]:
         """Spans of the value at `pointer`, with `below` also of everything inside it; `key` selects
         names of members (True), values (False) or both (None)."""
-        for span in self.spans:
-            origin = span.origin
-            if (
-                isinstance(origin, Input)
-                and _within(origin.pointer, pointer, below)
-                and key in (None, origin.key)
-            ):
-                yield span
+        index = self._by_pointer()
+        if not below:
+            found = index.get(pointer, [])
+        else:
+            inside = [spans for one, spans in index.items() if _within(one, pointer)]
+            found = inside[0] if len(inside) == 1 else sorted(chain(*inside), key=_start)
+        return (span for span, is_key in found if key is None or is_key is key)
+
+    def _by_pointer(self) -> dict[str, list[tuple[Span, bool]]]:
+        """Input spans, and whether they are of a name, by pointer: a prompt is asked for many values."""
+        if self._index is None:
+            self._index = {}
+            for span in self.spans:
+                origin = span.origin
+                if isinstance(origin, Input):
+                    self._index.setdefault(origin.pointer, []).append((span, origin.key))
+        return self._index
 
     def shows(self, pointer: str, *, below: bool = True) -> bool:
         """Whether any character of the value at `pointer` reached the prompt."""
         return any(True for _ in self.inputs(pointer, below=below))
 
 
-def _within(pointer: str, root: str, below: bool) -> bool:
-    return pointer == root or (below and pointer.startswith(root + "/"))
+def _within(pointer: str, root: str) -> bool:
+    return pointer == root or pointer.startswith(root + "/")
+
+
+def _start(found: tuple[Span, bool]) -> int:
+    return found[0].start
 
 
 def pointer_token(name: str) -> str:

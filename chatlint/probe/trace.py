@@ -113,11 +113,10 @@ class Trace:
     def ask_all(self, cases: Iterable[Case]) -> tuple[Observation, ...]:
         """`ask` for several cases, rendered together where they are new."""
         wanted = tuple(cases)
-        new = [case for case in wanted if case.id not in self._asked]
-        requests = {key: _request(case) for case in new if (key := _key(case)) not in self._rendered}
-        self._render(requests)
-        for case in new:
-            self._asked[case.id] = _observation(case, self._rendered[_key(case)])
+        new = [(_key(case), case) for case in wanted if case.id not in self._asked]
+        self._render({key: _request(case) for key, case in new if key not in self._rendered})
+        for key, case in new:
+            self._asked[case.id] = _observation(case, self._rendered[key])
         return tuple(self._same(self._asked[case.id], case) for case in wanted)
 
     def _same(self, observation: Observation, case: Case) -> Observation:
