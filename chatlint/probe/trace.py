@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from chatlint.conversation import JSON, Conversation
+from chatlint.conversation import JSON, Conversation, Message
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_SECONDS
 from chatlint.probe.axes import applied, settled, switched
@@ -52,6 +52,7 @@ class Trace:
         self._rendered: dict[str, Rendered] = {}
         self._lines: set[int] = set()
         self._coverable: frozenset[int] | None = None
+        self._drops_null: bool | None = None
         self._bounds = 0
         self.renders = 0
         """How many renders were made."""
@@ -113,7 +114,7 @@ class Trace:
     def ask_all(self, cases: Iterable[Case]) -> tuple[Observation, ...]:
         """`ask` for several cases, rendered together where they are new."""
         wanted = tuple(cases)
-        new = [(_key(case), case) for case in wanted if case.id not in self._asked]
+        new = [(self._key(case), case) for case in wanted if case.id not in self._asked]
         self._render({key: _request(case) for key, case in new if key not in self._rendered})
         for key, case in new:
             self._asked[case.id] = _observation(case, self._rendered[key])
@@ -135,6 +136,17 @@ class Trace:
         for key, rendered in zip(requests, answers, strict=True):
             self._rendered[key] = rendered
             self._count(rendered)
+
+    def _key(self, case: Case) -> str:
+        """Two cases with equal keys give equal renders. The order of members counts: templates can print it.
+        Where the host drops members that are null, null and absent are one."""
+        if self._drops_null is None:
+            from chatlint.render.hosts import HOSTS
+
+            host = HOSTS.get(self.settings.host)
+            self._drops_null = host is not None and host.drops_null_fields
+        messages = case.conversation.messages
+        return _key(case, tuple(map(_without_null, messages)) if self._drops_null else messages)
 
     def _count(self, rendered: Rendered) -> None:
         self.renders += 1
@@ -220,12 +232,15 @@ def _request(case: Case) -> RenderRequest:
     return RenderRequest(case.conversation, case.add_generation_prompt, case.continue_final_message)
 
 
-def _key(case: Case) -> str:
-    """Two cases with equal keys give equal renders. The order of members counts: templates can print it."""
+def _without_null(message: Message) -> Message:
+    return {name: value for name, value in message.items() if value is not None}
+
+
+def _key(case: Case, messages: Sequence[Message]) -> str:
     conversation = case.conversation
     return json.dumps(
         (
-            conversation.messages,
+            messages,
             conversation.tools,
             conversation.documents,
             conversation.template_kwargs,

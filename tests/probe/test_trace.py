@@ -8,7 +8,7 @@ from chatlint.conversation import Conversation
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES
 from chatlint.probe.trace import Trace
-from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest
+from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
 from chatlint.source.package import Template, TemplatePlace
 from chatlint.text import Literal, Prompt, Span
 
@@ -115,6 +115,14 @@ def test_different_input_is_rendered_anew(one, other):
     asked.ask_conversation("made/one", Conversation((), template_kwargs=one))
     asked.ask_conversation("made/other", Conversation((), template_kwargs=other))
     assert len(renderer.requests) == 2
+
+
+@pytest.mark.parametrize(("host", "renders"), [("transformers-5.24", 1), ("transformers-4.57", 2)])
+def test_null_and_absent_are_one_where_the_host_drops_null(host, renders):
+    renderer = Recorder()
+    asked = Trace(TEMPLATE, RenderSettings(host=host), renderer=renderer)
+    asked.ask_all([asked.case("calls/one", content="null"), asked.case("calls/one", content="absent")])
+    assert len(renderer.requests) == renders
 
 
 def test_how_a_case_is_rendered():
