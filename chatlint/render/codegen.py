@@ -156,7 +156,8 @@ class ChatCodeGenerator(CodeGenerator):
         self.writeline("))")
 
     def _print(self, child: nodes.Expr, frame: Frame) -> None:
-        if isinstance(child, nodes.TemplateData) or _is_text(child):
+        escapes = frame.eval_ctx.volatile or frame.eval_ctx.autoescape
+        if isinstance(child, nodes.TemplateData) or (_is_text(child) and not escapes):
             self.visit(child, frame)
             return
         if frame.eval_ctx.volatile:

@@ -161,6 +161,9 @@ def _failure(error: Exception, compiled: Compiled) -> RenderFailure:
             return RenderFailure(FailureKind.BOUND, _name(error), "more memory than there is", line)
         case Declined():
             return RenderFailure(FailureKind.DECLINED, "TemplateError", _message(error), line)
+        case RecursionError():
+            # Python's wording differs with what it was doing at that depth.
+            return RenderFailure(FailureKind.FAULT, _name(error), "maximum recursion depth exceeded", line)
         case _:
             return RenderFailure(FailureKind.FAULT, _name(error), _message(error), line)
 

@@ -6,6 +6,7 @@ Each calls Jinja's own filter, or the same operation of `Traced`, so that result
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from types import FunctionType
 from typing import TYPE_CHECKING
 
 from jinja2 import filters as stock
@@ -340,6 +341,12 @@ FILTERS: Mapping[str, object] = {
     "xmlattr": xmlattr,
 }
 """What stands in for Jinja's own filters of these names."""
+
+for _name, _filter in FILTERS.items():
+    # Exceptions about a filter's arguments name the function.
+    _own = stock.FILTERS[_name]
+    if isinstance(_filter, FunctionType) and isinstance(_own, FunctionType):
+        _filter.__qualname__ = getattr(_own, "__wrapped__", _own).__qualname__
 
 
 __all__ = ["FILTERS", "bounded", "repeated", "soft"]
