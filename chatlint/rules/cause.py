@@ -26,13 +26,15 @@ class Sight:
     start: int = 0
     end: int = 0
     note: str = ""
+    rank: int = 0
 
     @property
-    def size(self) -> tuple[int, int, int, str]:
-        """Orders sights: the smallest conversation first."""
+    def size(self) -> tuple[int, int, int, int, str]:
+        """Orders sights: those of the lowest rank first, of these the smallest conversation."""
         case = self.observation.case
         conversation = case.conversation
         return (
+            self.rank,
             len(conversation.messages),
             len(conversation.tools or ()),
             len(case.variant),

@@ -24,7 +24,9 @@ fail.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from chatlint.probe.reading import Notation, notation
 from chatlint.rules.cause import Cause, Sight
@@ -57,78 +59,79 @@ _ROLES = (
 _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content %}{{ part.text }}…`"
 
 
+class _Outcome(StrEnum):
+    """What becomes of content in the wrong shape, the worst first."""
+
+    LOST = "is lost"
+    BROKEN = "breaks the template"
+    PYTHON = "is printed as Python"
+    JSON = "is printed as JSON"
+
+
+_WRITTEN = {Notation.PYTHON: _Outcome.PYTHON, Notation.JSON: _Outcome.JSON}
+_Seen: TypeAlias = "tuple[_Outcome, str, Observation]"
+
+
 @rule("CT303", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return
-    lost: dict[str, list[tuple[str, Sight]]] = {}
-    broken: dict[str, list[tuple[str, Observation]]] = {}
-    written: dict[Notation, list[Sight]] = {Notation.PYTHON: [], Notation.JSON: []}
+    strings: list[_Seen] = []
+    parts: list[_Seen] = []
     for role in _ROLES:
-        string, one, two = _shapes(subject, role)
-        if not content_shown(string, role.content):
-            if content_shown(one, role.content) and faulted(string):
-                broken.setdefault("a list of parts", []).append((role.name, string))
-            elif content_shown(one, role.content):
-                sight = at_end(string, "the text is nowhere up to here")
-                lost.setdefault("a string", []).append((role.name, sight))
-            continue
-        for parts in (one, two):
-            how = notation(parts, role.content)
-            if faulted(parts):
-                broken.setdefault("a string", []).append((role.name, parts))
-            elif how in written:
-                written[how].append(at(parts, role.content, "the list's own notation"))
-            elif parts.prompt and not content_shown(parts, role.content):
-                sight = at_end(parts, "not all parts are in here")
-                lost.setdefault("a list of parts", []).append((role.name, sight))
-    yield from _lost(lost)
-    yield from _broken(broken)
-    yield from _written(written)
+        # asked as they are, not in the manner in which the template answers: the shape is the question
+        string = subject.trace.look(role.string)
+        listed = [subject.trace.look(role.string, {"parts": role.name}), subject.trace.look(role.parts)]
+        if content_shown(string, role.content):
+            parts += _outcomes(role, listed)
+        elif content_shown(listed[0], role.content):
+            strings += _outcomes(role, [string])
+    if strings:
+        yield _cause("a list of parts", "a text", strings, Severity.ERROR)
+    if parts:
+        silent = any(outcome is _Outcome.LOST for outcome, _, _ in parts)
+        yield _cause("a text", "a list of parts", parts, Severity.ERROR if silent else Severity.WARNING)
 
 
-def _shapes(subject: Subject, role: _Role) -> tuple[Observation, Observation, Observation]:
-    """Asked as they are, not in the manner in which the template answers: the shape is the question."""
-    look = subject.trace.look
-    return look(role.string), look(role.string, {"parts": role.name}), look(role.parts)
+def _outcomes(role: _Role, observations: list[Observation]) -> Iterator[_Seen]:
+    for one in observations:
+        outcome = _outcome(one, role.content)
+        if outcome:
+            yield outcome, role.name, one
 
 
-def _lost(lost: dict[str, list[tuple[str, Sight]]]) -> Iterator[Cause]:
-    for shape, seen in lost.items():
-        roles = ", ".join(dict.fromkeys(name for name, _ in seen))
-        yield Cause(
-            key=f"lost: {shape}",
-            message=f"content that is {shape} is lost ({roles})",
-            consequence="The request succeeds, and the model never sees the text.",
-            sights=tuple(sight for _, sight in seen),
-            fix=_FIX,
-        )
+def _outcome(observation: Observation, content: str) -> _Outcome | None:
+    if faulted(observation):
+        return _Outcome.BROKEN
+    if observation.prompt is None:
+        return None
+    written = _WRITTEN.get(notation(observation, content))
+    return written or (None if content_shown(observation, content) else _Outcome.LOST)
 
 
-def _broken(broken: dict[str, list[tuple[str, Observation]]]) -> Iterator[Cause]:
-    """Every role breaks for the same reason: content is taken to have one shape."""
-    for wanted, seen in broken.items():
-        roles = ", ".join(dict.fromkeys(name for name, _ in seen))
-        other = "text parts break" if wanted == "a string" else "a text breaks"
-        yield Cause(
-            key=f"only {wanted}",
-            message=f"content must be {wanted} ({roles}): {other} the template ({said(seen[0][1])})",
-            consequence="Requests in the other shape fail in engines that do not change it first.",
-            sights=tuple(Sight(one) for _, one in seen),
-            severity=Severity.WARNING if wanted == "a string" else Severity.ERROR,
-            fix=_FIX,
-        )
+def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Cause:
+    """All roles go wrong for one reason: content is taken to have one shape."""
+    found = {
+        outcome: list(dict.fromkeys(role for what, role, _ in seen if what is outcome))
+        for outcome in _Outcome
+    }
+    ways = [f"{outcome} ({', '.join(roles)})" for outcome, roles in found.items() if roles]
+    broken = next((f": {said(one)}" for outcome, _, one in seen if outcome is _Outcome.BROKEN), "")
+    lost = severity is Severity.ERROR and bool(found[_Outcome.LOST])
+    return Cause(
+        key=f"only {wanted}",
+        message=f"content must be {wanted}; {given} {', '.join(ways)}{broken}",
+        consequence="The request succeeds, and the model never sees the text."
+        if lost
+        else "Engines that do not change the shape first fail, or show the model a list's notation.",
+        sights=tuple(_sight(outcome, role, one) for outcome, role, one in seen),
+        severity=severity,
+        fix=_FIX,
+    )
 
 
-def _written(written: dict[Notation, list[Sight]]) -> Iterator[Cause]:
-    for how, sights in written.items():
-        if sights:
-            name = "Python" if how is Notation.PYTHON else "JSON"
-            yield Cause(
-                key=f"printed as {name}",
-                message=f"text parts are printed as a {name} list, brackets and all",
-                consequence="The model reads the list's notation in place of the message.",
-                sights=tuple(sights),
-                severity=Severity.WARNING,
-                fix=_FIX,
-            )
+def _sight(outcome: _Outcome, role: str, observation: Observation) -> Sight:
+    content = next(known.content for known in _ROLES if known.name == role)
+    note = "" if outcome is _Outcome.BROKEN else f"{role} content {outcome}"
+    place = at_end(observation, note) if outcome is _Outcome.LOST else at(observation, content, note)
+    return replace(place, rank=list(_Outcome).index(outcome))

@@ -74,16 +74,13 @@ def _stops(subject: Subject) -> frozenset[int | str]:
     tokenizer, generation = subject.package.tokenizer, subject.package.generation
     ids = {token for declared in generation.eos_ids.values() for token in declared}
     texts = {text for text in (tokenizer.eos, tokenizer.end_of_turn, tokenizer.end_of_message) if text}
-    if not ids and not (texts and _complete(subject)):
-        raise NotEvaluated("generation_config.json and config.json, which declare stops, are not here")
-    return frozenset({*ids, *texts})
-
-
-def _complete(subject: Subject) -> bool:
-    """Whether the files are there that declare what the tokenizer does not: a GGUF is whole in itself."""
     names = {file.path.rpartition("/")[2] for file in subject.package.files}
-    gguf = any(name.endswith(".gguf") for name in names)
-    return gguf or bool(names & {"config.json", "generation_config.json"})
+    configured = bool(names & {"config.json", "generation_config.json"})
+    if subject.package.ggufs and not configured:
+        raise NotEvaluated("engines add stops to a GGUF's own by their text")
+    if not generation.complete or not (ids or (texts and configured)):
+        raise NotEvaluated("generation_config.json or config.json, which declare stops, are not here")
+    return frozenset({*ids, *texts})
 
 
 def _answers(subject: Subject) -> list[tuple[Observation, str]]:
