@@ -47,6 +47,11 @@ class CallForm:
     def whole(self) -> bool:
         return self.name and self.arguments
 
+    @property
+    def there(self) -> bool:
+        """Whether anything of a call is written."""
+        return self.name or self.arguments
+
     def look(self, footing: Footing, probe: str, *variants: Variant) -> Observation:
         """A probe in this form."""
         return footing.look(probe, self.variant, *variants)
@@ -100,8 +105,8 @@ def detect_calls(footing: Footing, form: CallForm) -> Iterator[Capability]:
     """Every question about calls and results; only the first is rendered where there are no calls."""
     yield _calls(form)
     yield _results(footing, form)
-    if not (form.name or form.arguments):
-        yield from (_without_calls(name) for name in _ABOUT_CALLS)
+    if not form.there:
+        yield from (_without_calls(name, form) for name in _ABOUT_CALLS)
         return
     yield _parallel(footing, form)
     yield _objects(footing, form)
@@ -123,8 +128,8 @@ _ABOUT_CALLS = (
 )
 
 
-def _without_calls(name: str) -> Capability:
-    return Capability(name, Support.NO, note="no tool calls")
+def _without_calls(name: str, form: CallForm) -> Capability:
+    return Capability(name, Support.NO, (form.seen.case.id,), "no tool calls")
 
 
 def _calls(form: CallForm) -> Capability:

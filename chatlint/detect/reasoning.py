@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from chatlint.detect.answer import noted, refused
+from chatlint.detect.calls import CallForm
 from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
 from chatlint.detect.kwargs import reasoning_on, spelled
@@ -95,40 +96,59 @@ def _kept(seen: Observation, field: str, message: str = ANSWER) -> bool:
     return field != "parts" or not names_shown(seen, f"{message}/content")
 
 
-def detect_reasoning(footing: Footing, form: ReasoningForm, calls: Variant | None) -> Iterator[Capability]:
+NO_CALLS = "no tool calls"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asker:
+    """Asks about reasoning in the form that shows it; tool loops in the form that shows calls."""
+
+    footing: Footing
+    form: ReasoningForm
+    calls: CallForm
+
+    def look(self, probe: str, *variants: Variant) -> Observation:
+        calls = self.calls.variant if "call" in probe else {}
+        return self.footing.look(probe, calls, *variants)
+
+    def kept(self, seen: Observation, message: str = ANSWER) -> bool:
+        return _kept(seen, self.form.field, message)
+
+
+def detect_reasoning(footing: Footing, form: ReasoningForm, calls: CallForm) -> Iterator[Capability]:
     """Where reasoning is kept, under which names, and what becomes of thoughts inside the content."""
-    places = [_place(footing, form, name, probe, calls) for name, probe in PLACES]
+    asker = _Asker(footing, form, calls)
+    places = [_place(asker, name, probe) for name, probe in PLACES]
     yield _summary(form, places)
     yield from places
-    yield _fields(footing, form, calls)
+    yield _fields(asker)
     yield _inline(footing)
 
 
-def _place(footing: Footing, form: ReasoningForm, name: str, probe: str, calls: Variant | None) -> Capability:
+def _place(asker: _Asker, name: str, probe: str) -> Capability:
+    form, calls = asker.form, asker.calls
     if not form.shown:
         return Capability(name, Support.NO, _ids(form.asked))
-    if "call" in probe and calls is None:
-        return Capability(name, Support.NO, note="no tool calls")
-    seen = footing.look(probe, calls or {} if "call" in probe else {}, form.variant)
+    if "call" in probe and not calls.there:
+        return Capability(name, Support.NO, (calls.seen.case.id,), NO_CALLS)
+    seen = asker.look(probe, form.variant)
     if answer := refused(name, seen):
         return answer
-    if _kept(seen, form.field):
+    if asker.kept(seen):
         return noted(Capability(name, Support.YES, (seen.case.id,)), _with(form.switches))
-    if name == "reasoning_earlier_turns" and _kept(seen, form.field, "/messages/3"):
+    if name == "reasoning_earlier_turns" and asker.kept(seen, "/messages/3"):
         return Capability(name, Support.NO, (seen.case.id,), "only that of the last answer")
-    return _kept_by_switch(footing, form, name, probe, seen, calls)
+    return _kept_by_switch(asker, name, probe, seen)
 
 
-def _kept_by_switch(
-    footing: Footing, form: ReasoningForm, name: str, probe: str, seen: Observation, calls: Variant | None
-) -> Capability:
+def _kept_by_switch(asker: _Asker, name: str, probe: str, seen: Observation) -> Capability:
     """Dropped as it stands: does some switch keep it?"""
     answer = Capability(name, Support.NO, (seen.case.id,))
-    on = reasoning_on(footing)
-    if not on or on == form.switches:
+    on = reasoning_on(asker.footing)
+    if not on or on == asker.form.switches:
         return answer
-    kept = footing.look(probe, calls or {} if "call" in probe else {}, form.variant, on)
-    if not _kept(kept, form.field):
+    kept = asker.look(probe, asker.form.variant, on)
+    if not asker.kept(kept):
         return noted(answer, evidence=(kept,))
     return Capability(name, Support.PARTIAL, (seen.case.id, kept.case.id), _with(on))
 
@@ -140,27 +160,28 @@ def _with(switches: Variant) -> str:
 def _summary(form: ReasoningForm, places: Sequence[Capability]) -> Capability:
     evidence = tuple(dict.fromkeys(case for place in places for case in place.evidence))
     kept = [SPOKEN[place.name] for place in places if place.support is Support.YES]
-    lost = [SPOKEN[place.name] for place in places if place.support is not Support.YES and place.evidence]
+    asked = [place for place in places if place.note != NO_CALLS]
+    lost = [SPOKEN[place.name] for place in asked if place.support is not Support.YES]
     if not form.shown:
         return Capability("reasoning", Support.NO, _ids(form.asked), "never kept in the history")
-    always = all(place.support is Support.YES for place in places if place.evidence) and not form.switches
+    always = all(place.support is Support.YES for place in asked) and not form.switches
     note = f"kept in {', '.join(kept) or 'no turn by default'}" + (
         f"; dropped from {', '.join(lost)}" if lost else ""
     )
     return Capability("reasoning", Support.YES if always else Support.PARTIAL, evidence, note)
 
 
-def _fields(footing: Footing, form: ReasoningForm, calls: Variant | None) -> Capability:
-    """Under which names the same reasoning is shown."""
+def _fields(asker: _Asker) -> Capability:
+    """Under which names the same reasoning is shown, asked where it was shown first."""
+    form = asker.form
     if not form.shown:
         return Capability("reasoning_fields", Support.NO, _ids(form.asked))
-    in_loop = "call" in form.asked[-1].case.probe
     accepted, asked = [], []
     for field in FIELDS:
-        if field == "parts" and form.field != "parts" and not footing.mentions(r"['\"]thinking['\"]"):
+        if field == "parts" and not (form.field == field or asker.footing.mentions(r"['\"]thinking['\"]")):
             continue
         axis: Variant = {"reasoning": field} if field != "reasoning_content" else {}
-        seen = footing.look(form.asked[-1].case.probe, (calls or {}) if in_loop else {}, axis, form.switches)
+        seen = asker.look(form.asked[-1].case.probe, axis, form.switches)
         asked.append(seen)
         if _kept(seen, field):
             accepted.append(field)
