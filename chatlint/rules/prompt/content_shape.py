@@ -32,7 +32,7 @@ from chatlint.probe.reading import Notation, notation
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, at_end, content_shown, faulted, said
+from chatlint.rules.sights import at, at_end, bounds, content_shown, faulted, said
 from chatlint.rules.turns import chats
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class _Outcome(StrEnum):
     """What becomes of content in the wrong shape, the worst first."""
 
     LOST = "is lost"
+    PARTLY = "loses parts"
     BROKEN = "breaks the template"
     PYTHON = "is printed as Python"
     JSON = "is printed as JSON"
@@ -89,7 +90,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     if strings:
         yield _cause("a list of parts", "a text", strings, Severity.ERROR)
     if parts:
-        silent = any(outcome is _Outcome.LOST for outcome, _, _ in parts)
+        silent = any(outcome in (_Outcome.LOST, _Outcome.PARTLY) for outcome, _, _ in parts)
         yield _cause("a text", "a list of parts", parts, Severity.ERROR if silent else Severity.WARNING)
 
 
@@ -106,24 +107,23 @@ def _outcome(observation: Observation, content: str) -> _Outcome | None:
     if observation.prompt is None:
         return None
     written = _WRITTEN.get(notation(observation, content))
-    return written or (None if content_shown(observation, content) else _Outcome.LOST)
+    if written or content_shown(observation, content):
+        return written
+    return _Outcome.PARTLY if bounds(observation, content) else _Outcome.LOST
 
 
 def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Cause:
     """All roles go wrong for one reason: content is taken to have one shape."""
-    found = {
-        outcome: list(dict.fromkeys(role for what, role, _ in seen if what is outcome))
-        for outcome in _Outcome
-    }
-    ways = [f"{outcome} ({', '.join(roles)})" for outcome, roles in found.items() if roles]
+    roles = {outcome: {role: None for what, role, _ in seen if what is outcome} for outcome in _Outcome}
+    ways = [f"{outcome} ({', '.join(names)})" for outcome, names in roles.items() if names]
     broken = next((f": {said(one)}" for outcome, _, one in seen if outcome is _Outcome.BROKEN), "")
-    lost = severity is Severity.ERROR and bool(found[_Outcome.LOST])
+    lost = bool(roles[_Outcome.LOST] or roles[_Outcome.PARTLY])
     return Cause(
         key=f"only {wanted}",
         message=f"content must be {wanted}; {given} {', '.join(ways)}{broken}",
         consequence="The request succeeds, and the model never sees the text."
         if lost
-        else "Engines that do not change the shape first fail, or show the model a list's notation.",
+        else "Engines that do not change the shape first fail, or show the model Python.",
         sights=tuple(_sight(outcome, role, one) for outcome, role, one in seen),
         severity=severity,
         fix=_FIX,
