@@ -40,7 +40,7 @@ from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import faulted, said
+from chatlint.rules.sights import declined, faulted, said
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,6 +60,16 @@ def check(subject: Subject) -> Iterator[Cause]:
         for probe in _PROBES
     ]
     broken = [absent for absent, empty in pairs if faulted(absent) and empty.prompt]
+    refused = [absent for absent, empty in pairs if declined(absent) and empty.prompt]
+    if refused:
+        yield Cause(
+            key="refused",
+            message=f"an assistant message with tool calls and no content is refused: {said(refused[0])}",
+            consequence="The second request of every agent whose calls have no text fails.",
+            sights=tuple(Sight(one) for one in refused),
+            severity=Severity.WARNING,
+            fix="Let content be missing or null where there are tool calls.",
+        )
     if broken:
         yield Cause(
             key="breaks",

@@ -68,9 +68,10 @@ _INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", 
 
 @rule("CT302", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
-    alone = subject.see("roles/user")
-    if faulted(alone):
-        yield _always(alone)
+    plain = (("a question alone", "roles/user"), ("an answer in the history", "roles/user-assistant-user"))
+    broken = next(((what, one) for what, probe in plain if faulted(one := subject.see(probe))), None)
+    if broken:
+        yield _always(*broken)
     if not chats(subject):
         return
     way = supported(subject)
@@ -81,12 +82,12 @@ def check(subject: Subject) -> Iterator[Cause]:
     yield from _failed(seen)
 
 
-def _always(alone: Observation) -> Cause:
+def _always(what: str, observation: Observation) -> Cause:
     return Cause(
-        key="a question alone",
-        message=f"a question alone breaks the template: {said(alone)}",
-        consequence="Every request fails.",
-        sights=(Sight(alone),),
+        key=what,
+        message=f"{what} breaks the template: {said(observation)}",
+        consequence="Every request that has it fails.",
+        sights=(Sight(observation),),
     )
 
 
