@@ -4,6 +4,7 @@
     template = package.template("default")
     prompt   = chatlint.render_prompt(template, [{"role": "user", "content": "Hello"}])
     report   = chatlint.check("path/to/model")
+    message  = chatlint.learn_format(template).parser().parse("what the model wrote")
 
 Names are imported from their rooms when they are first used, so `import chatlint` costs next to nothing.
 """
@@ -26,7 +27,16 @@ if TYPE_CHECKING:
     from chatlint.errors import TargetError as TargetError
     from chatlint.errors import TemplateError as TemplateError
     from chatlint.errors import UsageError as UsageError
+    from chatlint.parse.events import ArgumentsDelta as ArgumentsDelta
+    from chatlint.parse.events import ContentDelta as ContentDelta
+    from chatlint.parse.events import EndOfTurn as EndOfTurn
+    from chatlint.parse.events import ReasoningDelta as ReasoningDelta
+    from chatlint.parse.events import ToolCallEnd as ToolCallEnd
+    from chatlint.parse.events import ToolCallStart as ToolCallStart
+    from chatlint.parse.formats import OutputFormat as OutputFormat
+    from chatlint.parse.parser import OutputParser as OutputParser
     from chatlint.pipeline import check as check
+    from chatlint.pipeline import learn_format as learn_format
     from chatlint.render.rendered import RenderSettings as RenderSettings
     from chatlint.render.renderer import render_prompt as render_prompt
     from chatlint.rules.finding import Finding as Finding
@@ -56,7 +66,17 @@ _ROOMS = {
         "TemplateError",
         "UsageError",
     ),
-    "pipeline": ("check",),
+    "parse.events": (
+        "ArgumentsDelta",
+        "ContentDelta",
+        "EndOfTurn",
+        "ReasoningDelta",
+        "ToolCallEnd",
+        "ToolCallStart",
+    ),
+    "parse.formats": ("OutputFormat",),
+    "parse.parser": ("OutputParser",),
+    "pipeline": ("check", "learn_format"),
     "render.rendered": ("RenderSettings",),
     "render.renderer": ("render_prompt",),
     "rules.finding": ("Finding", "Severity"),

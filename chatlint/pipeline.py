@@ -14,10 +14,12 @@ from chatlint.config import FailOn, Settings
 from chatlint.config import fail_on as threshold
 from chatlint.detect.capabilities import detect_capabilities
 from chatlint.detect.limits import coverage, limits
-from chatlint.errors import InternalError, NoTemplateError, TargetError, UsageError
+from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
 from chatlint.infer.learn import learn
+from chatlint.parse.formats import OutputFormat
 from chatlint.probe.trace import Trace
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
+from chatlint.render.syntax import syntax_of
 from chatlint.rules.run import run
 from chatlint.rules.selection import Selection
 from chatlint.rules.subject import Subject
@@ -120,6 +122,21 @@ def check_target(
     except Exception as error:
         failure = TargetFailure(INTERNAL, own_fault(error), "CHATLINT_DEBUG=1 shows where")
         return _failed(target, Status.FAILED, failure)
+
+
+def learn_format(template: Template, *, settings: RenderSettings | None = None) -> OutputFormat:
+    """How a model writes that this template was made for, learned from what the template renders.
+
+    Host and trust come through `settings`. A part that could not be learned is None (or its default), and
+    `grounds` says why. Save it with `to_dict`; `OutputFormat.from_dict` reads output without the template.
+
+    Raises TemplateError where the template does not compile, UsageError for a host that there is not.
+    """
+    syntax = syntax_of(template.text)
+    if syntax.fault:
+        raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)
+    with Trace(template, settings, Store()) as trace:
+        return learn(trace, syntax)
 
 
 def check(

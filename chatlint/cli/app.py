@@ -12,6 +12,7 @@ from chatlint import __version__
 from chatlint.cli.check import check_targets
 from chatlint.cli.complaint import complain
 from chatlint.cli.corpus import corpus_commands
+from chatlint.cli.parse import parse_output
 from chatlint.cli.plain import PlainCommand, PlainGroup
 from chatlint.cli.probes import list_probes
 from chatlint.cli.render import show_prompt
@@ -33,6 +34,7 @@ app = typer.Typer(
 )
 app.command("check", cls=PlainCommand)(check_targets)
 app.command("render", cls=PlainCommand)(show_prompt)
+app.command("parse", cls=PlainCommand)(parse_output)
 app.command("rules", cls=PlainCommand)(list_rules)
 app.command("rule", cls=PlainCommand)(show_rule)
 app.command("probes", cls=PlainCommand)(list_probes)

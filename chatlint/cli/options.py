@@ -37,6 +37,10 @@ Color: TypeAlias = Annotated[
     str, typer.Option("--color", metavar="WHEN", help="Colours: auto, always or never.", show_default=True)
 ]
 
+Name: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--name", metavar="NAME", help="Which of several named templates.", show_default="default"),
+]
 Listing: TypeAlias = Annotated[
     str, typer.Option("--format", metavar="F", help="What to print: terminal, json.")
 ]

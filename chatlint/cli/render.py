@@ -12,7 +12,6 @@ from chatlint.cli import options
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
-    from chatlint.source.package import Template
     from chatlint.text import Prompt
 
 DEFAULT_PROBE = "roles/system-user"
@@ -27,10 +26,6 @@ Kwargs = Annotated[
 ProbeId = Annotated[
     str | None, typer.Option("--probe", metavar="ID", help="A probe or a case instead, as findings name it.")
 ]
-Name = Annotated[
-    str | None,
-    typer.Option("--name", metavar="NAME", help="Which of several named templates.", show_default="default"),
-]
 Spans = Annotated[bool, typer.Option("--spans", help="A table: place, origin and text of each span.")]
 Format = Annotated[str, typer.Option("--format", metavar="F", help="What to print: terminal, json.")]
 NoGenerationPrompt = Annotated[
@@ -44,7 +39,7 @@ def show_prompt(
     tools: Tools = None,
     kwargs: Kwargs = None,
     probe: ProbeId = None,
-    name: Name = None,
+    name: options.Name = None,
     spans: Spans = False,
     no_generation_prompt: NoGenerationPrompt = False,
     format_: Format = "terminal",
@@ -60,41 +55,15 @@ def show_prompt(
 
     To a pipe it is the exact text. Exit status 1 if the template refuses the conversation or breaks on it.
     """
-    from chatlint.cli.progress import Progress
-    from chatlint.probe.trace import Trace
-    from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
-    from chatlint.source.load import load
-    from chatlint.source.package import TargetKind
+    from chatlint.cli.loading import Wanted, opened
 
     options.listing(format_)
-    with Progress(1) as progress:
-        package = load(
-            target,
-            revision=revision,
-            offline=offline,
-            host=host or DEFAULT_HOST,
-            template_file=template,
-            special_tokens_file=special_tokens,
-            say=progress.say,
-        )
-    chosen = _named(package.templates, name)
-    untrusted = untrusted or package.target.kind is TargetKind.HUB
-    with Trace(chosen, RenderSettings(host=host or DEFAULT_HOST, untrusted=untrusted)) as trace:
+    wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)
+    with opened(wanted) as trace:
         seen = _asked(trace, messages, tools, kwargs, probe, not no_generation_prompt)
     if seen.prompt is None:
         raise typer.Exit(_refused(seen))
     _print(seen.prompt, spans, format_, color)
-
-
-def _named(templates: tuple[Template, ...], name: str | None) -> Template:
-    from chatlint.config import nearest
-    from chatlint.errors import UsageError
-
-    for template in templates:
-        if template.name == name or name is None:
-            return template
-    names = [template.name for template in templates]
-    raise UsageError(f"no template {name!r} in this target", hint=nearest(str(name), names))
 
 
 def _asked(

@@ -11,6 +11,7 @@ import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TextIO, TypeAlias
 
 from chatlint.text import visible
@@ -55,7 +56,8 @@ class Canvas:
 
     def draw(self, line: Line) -> str:
         """One line as it is written."""
-        return "".join(self._piece(text, style) for text, style in line).rstrip()
+        runs = groupby(line, key=lambda piece: piece[1])
+        return "".join(self._piece("".join(text for text, _ in run), style) for style, run in runs).rstrip()
 
     def _piece(self, text: str, style: str) -> str:
         text = self.spell(text)

@@ -10,18 +10,24 @@ import chatlint
 from tests.house.source import PACKAGE, tree
 
 PUBLIC = [
+    "ArgumentsDelta",
     "Capability",
     "ChatlintError",
     "Computed",
+    "ContentDelta",
     "Conversation",
+    "EndOfTurn",
     "FailOn",
     "Finding",
     "Input",
     "InternalError",
     "Literal",
     "NoTemplateError",
+    "OutputFormat",
+    "OutputParser",
     "Package",
     "Prompt",
+    "ReasoningDelta",
     "RenderSettings",
     "Report",
     "Settings",
@@ -34,9 +40,12 @@ PUBLIC = [
     "Template",
     "TemplateError",
     "TemplateReport",
+    "ToolCallEnd",
+    "ToolCallStart",
     "UsageError",
     "__version__",
     "check",
+    "learn_format",
     "load",
     "render_prompt",
 ]
@@ -72,6 +81,8 @@ def test_no_name_hides_a_room():
 
 
 def test_importing_chatlint_imports_no_room():
-    code = "import sys; import chatlint; print(*(name for name in sys.modules if name.startswith('chatlint')))"
+    code = (
+        "import sys; import chatlint; print(*(name for name in sys.modules if name.startswith('chatlint')))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["chatlint"]

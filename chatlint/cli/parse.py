@@ -1,0 +1,180 @@
+"""`chatlint parse TARGET`: a model's output back into a message, by the format that its template teaches."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chatlint.cli import options
+
+if TYPE_CHECKING:
+    from chatlint.conversation import Conversation, JSONObject, Tool
+    from chatlint.parse.events import Event
+    from chatlint.parse.formats import OutputFormat
+    from chatlint.parse.parser import OutputParser
+    from chatlint.probe.trace import Trace
+
+FORMATS = ("message", "events", "chunks")
+_CHUNK = 65536
+
+Output = Annotated[
+    str, typer.Argument(metavar="[OUTPUT]", help="A file with the model's output; - is standard input.")
+]
+Tools = Annotated[
+    str | None,
+    typer.Option("--tools", metavar="FILE", help="The tools of the request, as JSON: they type arguments."),
+]
+Kwargs = Annotated[
+    str | None, typer.Option("--kwargs", metavar="JSON", help="Template kwargs of the request, as an object.")
+]
+Form = Annotated[
+    str | None,
+    typer.Option("--format", metavar="F", help="message; or, as the text comes, events or OpenAI's chunks."),
+]
+Stream = Annotated[bool, typer.Option("--stream", help="Read and write piece by piece, as events.")]
+Logged = Annotated[
+    str | None, typer.Option("--jsonl", metavar="FILE", help="Many logged outputs: count how they were read.")
+]
+Reasoning = Annotated[
+    bool, typer.Option("--reasoning/--no-reasoning", help="Set reasoning apart, or leave it in the content.")
+]
+
+
+def parse_output(
+    target: options.Target,
+    output: Output = "-",
+    tools: Tools = None,
+    kwargs: Kwargs = None,
+    format_: Form = None,
+    stream: Stream = False,
+    jsonl: Logged = None,
+    reasoning: Reasoning = True,
+    name: options.Name = None,
+    host: options.Host = None,
+    template: options.TemplateFile = None,
+    special_tokens: options.SpecialTokens = None,
+    revision: options.Revision = None,
+    offline: options.Offline = False,
+    untrusted: options.Untrusted = False,
+    color: options.Color = "auto",
+) -> None:
+    """Read what a model wrote: reasoning, content and tool calls, as the template says it writes them.
+
+    To a pipe it is JSON. With --jsonl, exit status 1 if some output was not read whole.
+    """
+    from chatlint.cli.inputs import read_kwargs, read_tools
+    from chatlint.cli.loading import Wanted, opened
+
+    form = _form(format_, stream)
+    known = read_tools(tools) if tools else None
+    wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)
+    with opened(wanted) as trace:
+        learned, prompt = _learned(trace, known, read_kwargs(kwargs))
+    if jsonl:
+        raise typer.Exit(_read_logged(learned, jsonl, known, prompt, reasoning, color))
+    parser = learned.parser(known, prompt, reasoning)
+    if form == "message":
+        _print_message(parser, output, color)
+    else:
+        _print_events(parser, output, form)
+
+
+def _form(name: str | None, stream: bool) -> str:
+    from chatlint.config import nearest
+    from chatlint.errors import UsageError
+
+    if name is not None and name not in FORMATS:
+        raise UsageError(f"no format {name!r}", hint=nearest(name, FORMATS))
+    return name or ("events" if stream else "message")
+
+
+def _learned(trace: Trace, tools: tuple[Tool, ...] | None, kwargs: JSONObject) -> tuple[OutputFormat, str]:
+    """The output format, and the generation prompt of a request with these tools and kwargs."""
+    from chatlint.detect.footing import find_footing
+    from chatlint.detect.generation_prompt import added
+    from chatlint.errors import TemplateError
+    from chatlint.infer.learn import learn
+    from chatlint.render.syntax import syntax_of
+
+    syntax = syntax_of(trace.template.text)
+    if syntax.fault:
+        raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)
+    learned = learn(trace, syntax)
+    asked = _request(find_footing(trace, syntax).base.case.conversation, tools, kwargs)
+    on, off = (
+        trace.ask_conversation("parse/request", asked, add_generation_prompt=flag) for flag in (True, False)
+    )
+    return learned, added(on, off)[0] if on.prompt and off.prompt else learned.generation_prompt.text
+
+
+def _request(base: Conversation, tools: tuple[Tool, ...] | None, kwargs: JSONObject) -> Conversation:
+    from dataclasses import replace
+
+    return replace(base, tools=tools, template_kwargs={**base.template_kwargs, **kwargs})
+
+
+def _print_message(parser: OutputParser, output: str, color: str) -> None:
+    from chatlint.report.canvas import canvas_for
+    from chatlint.report.message import message_lines
+
+    message = parser.parse(b"".join(_pieces(output)).decode("utf-8", "replace"))
+    canvas = canvas_for(sys.stdout, options.colour_choice(color))
+    if canvas.colour or sys.stdout.isatty():
+        sys.stdout.write("".join(f"{line}\n" for line in message_lines(canvas, message)))
+    else:
+        options.print_json(message)
+
+
+def _print_events(parser: OutputParser, output: str, form: str) -> None:
+    """Write a line for each event as soon as it is certain."""
+    import json
+
+    from chatlint.parse.message import deltas, finish_reason
+    from chatlint.report.message import chunk, event_facts
+
+    calls = False
+    for events in _read(parser, output):
+        calls = calls or finish_reason(events) == "tool_calls"
+        lines = map(event_facts, events) if form == "events" else map(chunk, deltas(events))
+        for line in lines:
+            sys.stdout.write(json.dumps(line) + "\n")
+        sys.stdout.flush()
+    if form == "chunks":
+        sys.stdout.write(json.dumps(chunk({}, "tool_calls" if calls else "stop")) + "\n")
+
+
+def _read(parser: OutputParser, output: str) -> Iterator[list[Event]]:
+    """What each piece of the output settles, then what its end does."""
+    for piece in _pieces(output):
+        yield parser.feed_bytes(piece)
+    yield parser.finish()
+
+
+def _pieces(output: str) -> Iterator[bytes]:
+    """The output's bytes as they come."""
+    from chatlint.errors import UsageError
+
+    try:
+        with open(sys.stdin.fileno() if output == "-" else output, "rb", closefd=output != "-") as stream:
+            while piece := stream.read1(_CHUNK):
+                yield piece
+    except OSError as error:
+        raise UsageError(f"{output} cannot be read: {error.strerror}", hint="check the path") from error
+
+
+def _read_logged(
+    learned: OutputFormat, path: str, tools: tuple[Tool, ...] | None, prompt: str, reasoning: bool, color: str
+) -> int:
+    from chatlint.cli.logged import read_all, tally_lines
+    from chatlint.report.canvas import canvas_for
+
+    tally = read_all(learned, path, tools, prompt, reasoning)
+    canvas = canvas_for(sys.stdout, options.colour_choice(color))
+    if canvas.colour or sys.stdout.isatty():
+        sys.stdout.write("".join(f"{line}\n" for line in tally_lines(canvas, tally)))
+    else:
+        options.print_json(tally.to_dict())
+    return 0 if tally.all_whole else 1
