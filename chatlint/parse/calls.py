@@ -11,7 +11,7 @@ from functools import partial
 
 from chatlint.parse.events import ArgumentsDelta, Scribe
 from chatlint.parse.literals import container
-from chatlint.parse.markers import MORE, Found, Marker, fit, name_run, take
+from chatlint.parse.markers import MORE, Found, Marker, begun, fit, name_run, take
 from chatlint.parse.members import MemberReader
 from chatlint.parse.objects import ObjectReader, wrapped
 from chatlint.parse.patterns import COUNTER, NAME, Slot
@@ -175,8 +175,8 @@ class CallReader:
     def _at_end_of_call(self, char: str) -> bool:
         """Whether the text ends here, or in a mark that has begun."""
         stream = self._stream
-        rest = [mark.match(stream.text, stream.at) for mark, _ in self._plan.closers.entries]
-        return stream.final and (char == "" or MORE in rest)
+        closers = (mark for mark, _ in self._plan.closers.entries)
+        return stream.final and (char == "" or begun(closers, stream.text, stream.at))
 
     # Bodies
 
@@ -232,6 +232,8 @@ class CallReader:
             return False
         self._id = reader.id or self._id
         self._end(whole)
+        if self._stream.final and not reader.closed:
+            self._stream.at = len(self._stream.text)
         return True
 
     # What is said

@@ -6,18 +6,24 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class ReasoningDelta:
     """More of the reasoning."""
 
     text: str
 
+    def __init__(self, text: str) -> None:
+        _set_reasoning(self, text)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, init=False)
 class ContentDelta:
     """More of the content."""
 
     text: str
+
+    def __init__(self, text: str) -> None:
+        _set_content(self, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +36,23 @@ class ToolCallStart:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class ArgumentsDelta:
     """More of a call's arguments, as JSON text."""
 
     index: int
     text: str
+
+    def __init__(self, index: int, text: str) -> None:
+        _set_index(self, index)
+        _set_arguments(self, text)
+
+
+# Deltas are made by the million; setting the slots is much faster than a frozen class's own `__init__`.
+_set_reasoning = vars(ReasoningDelta)["text"].__set__
+_set_content = vars(ContentDelta)["text"].__set__
+_set_index = vars(ArgumentsDelta)["index"].__set__
+_set_arguments = vars(ArgumentsDelta)["text"].__set__
 
 
 @dataclass(frozen=True, slots=True)

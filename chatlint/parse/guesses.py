@@ -51,9 +51,9 @@ def held_from(text: str, at: int, end: int) -> int:
     return match.start() if match else end
 
 
-def may_close(text: str) -> bool:
-    """Whether more text may turn this into what closes a guessed call."""
-    return _may_close(text) is not None
+def may_close(text: str, at: int) -> bool:
+    """Whether more text may turn the text from a place on into what closes a guessed call."""
+    return _may_close(text, at) is not None
 
 
 def closing(text: str, at: int) -> int:

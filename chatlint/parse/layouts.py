@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, TypeVar
 
@@ -30,8 +30,10 @@ class Way:
     """What closes the value; empty if only what follows does."""
     lead: str
     """Whitespace before `ends` that does."""
-    layout: Layout | None = None
+    layout: Layout | None
     """The notation of an array or object that begins so."""
+    special: Callable[[str], object]
+    """Finds a character that may begin an end, or that JSON escapes: other text stands for itself."""
 
 
 @dataclass(slots=True)
@@ -41,8 +43,8 @@ class Layout:
     keyed: bool
     before: Marker | None
     """Before each key or item; None if they stand bare."""
-    start: Marker | None
-    end: Marker | None
+    start: MarkerSet[None]
+    end: MarkerSet[None]
     ways: MarkerSet[Way] = field(default_factory=lambda: MarkerSet[Way](()))
     plain: Way | None = None
     """The way without a mark of its own."""
@@ -50,8 +52,19 @@ class Layout:
     """Notations of arrays and objects that begin without a mark of their own."""
     places: MarkerSet[Place] = field(default_factory=lambda: MarkerSet[Place](()))
     """What may stand before, between and after members."""
+    bare: dict[Types | None, MarkerSet[Layout]] = field(default_factory=dict)
+    """Allowed types → the marks before the first item or member of `nested` ones."""
+    ends: tuple[Marker, ...] = ()
+    """Those of the places that end the whole."""
     after: str = ""
     """Characters that can follow a value, "" for any: they tell a closing quote from one inside."""
+
+    def bare_marks(self, types: Types | None) -> MarkerSet[Layout]:
+        """The marks that show a notation without an opening mark, where `types` are allowed."""
+        if types not in self.bare:
+            nested = [inner for name, inner in self.nested.items() if types is None or name in types]
+            self.bare[types] = MarkerSet([(inner.before, inner) for inner in nested if inner.before])
+        return self.bare[types]
 
 
 class Layouts:
@@ -74,17 +87,18 @@ class Layouts:
     def _make(self, notation: Members | Items, closers: tuple[Marker, ...]) -> Layout:
         keyed = isinstance(notation, Members)
         before, mid, close = _split(notation)
-        layout = Layout(keyed, marker(before), marker(notation.start), marker(notation.end))
+        start, end = (MarkerSet(one(marker(mark), None)) for mark in (notation.start, notation.end))
+        layout = Layout(keyed, marker(before), start, end)
         if not closers:
             self._made[notation] = layout
-        ends = [mark for mark in (layout.end, *closers) if mark]
+        ends = [*(mark for mark, _ in end.entries), *closers]
         between = marker(notation.separator)
         places: list[tuple[Marker, Place]] = [(mark, "end") for mark in ends]
         if between:
             places.append((between, "separator"))
         if layout.before:
             places.append((layout.before, "member"))
-        layout.places = MarkerSet(places)
+        layout.places, layout.ends = MarkerSet(places), tuple(ends)
         layout.after = "".join(sorted({mark.first[:1] for mark, _ in places})) if not marker(close) else ""
         ways = self._ways(mid, close, layout)
         layout.plain = next((way for way in ways if way.start is None), None)
@@ -98,7 +112,7 @@ class Layouts:
         for json_type, written in self._values.by_type.items():
             if not isinstance(written, Written):
                 inner = self._nested(written)
-                if inner.start is None:
+                if not inner.start.entries:
                     layout.nested[json_type] = inner
                 else:
                     start = f"{mid}{written.start}"
@@ -128,7 +142,10 @@ def _split(notation: Members | Items) -> tuple[str, str, str]:
 def _way(start: str, end: str, close: str, types: Types, raw: bool, inner: Layout | None) -> Way:
     mark, closing = marker(start), marker(end + close)
     lead = closing.lead if closing else ""
-    return Way(mark, types, raw, mark.trail if mark else "", MarkerSet(one(closing, None)), lead, inner)
+    first = re.escape((closing.first if closing else "")[:1] + lead)
+    special = re.compile(rf'[{first}"\\\x00-\x1f]').search
+    trail = mark.trail if mark else ""
+    return Way(mark, types, raw, trail, MarkerSet(one(closing, None)), lead, inner, special)
 
 
 def one(mark: Marker | None, what: T) -> list[tuple[Marker, T]]:

@@ -16,8 +16,9 @@ from typing import TypeAlias
 
 from chatlint.conversation import JSON
 from chatlint.limits import NESTING
+from chatlint.parse.events import Event
 from chatlint.parse.schemas import STRING, Types, type_of
-from chatlint.parse.stream import Reading, Stream, blank
+from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
 Write: TypeAlias = Callable[[str], None]
 
@@ -33,10 +34,13 @@ _number = re.compile(_NUMBER).fullmatch
 _WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _runs = {quote: re.compile(rf"[^{quote}\\\x00-\x1f\"]*").match for quote in "\"'"}
 _special = {quote: re.compile(rf"[{quote}\\\x00-\x1f\"]").search for quote in "\"'"}
+_closers = re.compile(r"[}\])]").findall
 _OPEN = {"{": "{", "[": "[", "(": "["}
 _CLOSE = {"{": "}", "[": "]", "(": "]"}
-_AFTER = {"{": "}", "[": "]", "(": ")"}
+_AFTER = {"{": ",:}", "[": ",]", "(": ",)"}
+"""What may follow a string inside each container."""
 _ESCAPES = {"'": "'", "\n": "", "0": "\\u0000", "a": "\\u0007", "v": "\\u000b"}
+_DIGITS = {"u": 4, "x": 2, "U": 8}
 _hex = re.compile(r"[0-9a-fA-F]+").fullmatch
 
 
@@ -50,159 +54,176 @@ def escaped(text: str) -> str:
     return encode_basestring(text)[1:-1]
 
 
-def container(stream: Stream, write: Write) -> Reading[bool]:
-    """Reads the container at `stream.at` to its end. False if it does not end: the text did, or it is no
-    literal, or nests too deep; what was written is then cut."""
-    stack: list[str] = []
-    while True:
-        text, at = stream.text, stream.at
-        end = _sound(text, at).end() if stack else at  # type: ignore[union-attr]
-        if end > at:
-            write(text[at:end])
-        if end == len(text):
-            stream.at = end
-            if stream.final:
-                return False
-            yield
-            continue
-        stream.at = end
-        char = text[end]
+Step: TypeAlias = tuple[str, int] | None
+"""The JSON for a piece of text, and where the text goes on; None to wait for more."""
+
+
+class Literal:
+    """A container, or a quoted string, on its way. `read` takes what has come of it.
+
+    `after`: a quote ends a string outside any container only if, past whitespace, one of these characters
+    follows, or the end ("" for any).
+    """
+
+    __slots__ = ("_after", "_quote", "_stack", "_string_ends", "broken", "ended", "json")
+
+    def __init__(self, after: str = "") -> None:
+        self._after = after
+        self._stack: list[str] = []
+        self._quote = ""
+        """The quote of the string we are in."""
+        self._string_ends = after
+        self.json = ""
+        """The JSON of what was last read."""
+        self.ended = False
+        self.broken = False
+        """It is no literal, nests too deep, or is cut."""
+
+    def read(self, text: str, at: int, final: bool) -> int:
+        """Takes text from a place on; returns where it could go no further."""
+        out: list[str] = []
+        start, size, stack = at, len(text), self._stack
+        while at < size and not self.ended:
+            if self._quote:
+                at = _runs[self._quote](text, at).end()  # type: ignore[union-attr]
+                if at == size:
+                    break
+                step = self._in_string(text, at, final)
+            else:
+                at = _sound(text, at).end() if stack else at  # type: ignore[union-attr]
+                if at == size:
+                    break
+                char = text[at]
+                if char == '"':
+                    self._quote = char
+                    self._string_ends = _AFTER[stack[-1]] if stack else self._after
+                    at += 1
+                    continue
+                if stack and _CLOSE[stack[-1]] == char:
+                    stack.pop()
+                    self.ended = not stack
+                    at += 1
+                    continue
+                step = self._outside(text, at, final)
+            if step is None:
+                break
+            if step[0] != text[at : step[1]]:
+                out += [text[start:at], step[0]]
+                start = step[1]
+            at = step[1]
+        self.broken = self.broken or (final and not self.ended)
+        self.json = "".join(out) + text[start:at] if out else text[start:at]
+        return at
+
+    def _in_string(self, text: str, at: int, final: bool) -> Step:
+        """A character inside a string that is not simply its text."""
+        char = text[at]
+        if char == self._quote:
+            after, ends = text[at + 1 : at + 2], self._string_ends
+            if not after or after.isspace():
+                end = blank(text, at + 1).end()  # type: ignore[union-attr]
+                after = text[end : end + 1]
+                if not after and not final:
+                    return None
+            if after and ends and after not in ends and not after.isspace():
+                return '\\"' if char == '"' else char, at + 1
+            self._quote = ""
+            self.ended = not self._stack
+            return '"', at + 1
+        if char != "\\":
+            return escaped(char), at + 1
+        kind = text[at + 1 : at + 2]
+        digits = text[at + 2 : at + 2 + _DIGITS.get(kind, 0)]
+        if not kind or len(digits) < _DIGITS.get(kind, 0):
+            return None
+        if digits and _hex(digits) and int(digits, 16) <= 0x10FFFF:
+            code = f"\\u{digits.zfill(4)}" if kind != "U" else escaped(chr(int(digits, 16)))
+            return code, at + 2 + len(digits)
+        if kind in '"\\/bfnrt':
+            return char + kind, at + 2
+        return _ESCAPES.get(kind, "\\\\" + escaped(kind)), at + 2
+
+    def _outside(self, text: str, at: int, final: bool) -> Step:
+        """A character outside strings that `_sound` would not take: brackets, and what needs repair."""
+        char = text[at]
         if char in _OPEN:
-            if len(stack) == NESTING:
-                return False
-            write(_OPEN[char])
-            stack.append(char)
-            stream.at += 1
-        elif char in "}])":
-            write(_CLOSE[stack.pop()])
-            stream.at += 1
-            if not stack:
-                return True
-        elif not (yield from _scalar(stream, write, char, ",:" + "".join(_AFTER[c] for c in stack[-1:]))):
-            return False
+            if len(self._stack) == NESTING:
+                self.broken = True
+                return None
+            self._stack.append(char)
+            return _OPEN[char], at + 1
+        if char in "}])" and self._stack:
+            closing = _CLOSE[self._stack.pop()]
+            self.ended = not self._stack
+            return closing, at + 1
+        if char == "'":
+            self._quote = char
+            self._string_ends = _AFTER[self._stack[-1]] if self._stack else self._after
+            return '"', at + 1
+        if char == "," and self._stack:
+            end = blank(text, at + 1).end()  # type: ignore[union-attr]
+            if end == len(text):
+                return None
+            return "" if text[end] in ",}])" else text[at:end], end
+        return self._bare(text, at, final)
 
-
-def _scalar(stream: Stream, write: Write, char: str, after: str) -> Reading[bool]:
-    """What `_sound` would not take: strings in need of repair, words, stray commas."""
-    if char in "\"'":
-        return (yield from string(stream, write, after))
-    if char == ",":
-        return (yield from _comma(stream, write))
-    return (yield from _bare(stream, write))
-
-
-def _comma(stream: Stream, write: Write) -> Reading[bool]:
-    """A comma, and the whitespace after it; left out before the end of a container."""
-    while True:
-        end = blank(stream.text, stream.at + 1).end()  # type: ignore[union-attr]
-        if end < len(stream.text):
-            break
-        if stream.final:
-            stream.at = end
-            return False
-        yield
-    if stream.text[end] not in ",}])":
-        write(stream.text[stream.at : end])
-    stream.at = end
-    return True
-
-
-def _bare(stream: Stream, write: Write) -> Reading[bool]:
-    """A word: true, null, a number, in JSON or in Python; any other is taken for an unquoted string."""
-    while True:
-        run = _word(stream.text, stream.at)
+    def _bare(self, text: str, at: int, final: bool) -> Step:
+        """A word: true, null, a number, in JSON or in Python; any other is taken for an unquoted string."""
+        run = _word(text, at)
         if run is None:
-            return False
-        if run.end() < len(stream.text) or stream.final:
-            break
-        yield
-    word = run[0]
-    if stream.final and run.end() == len(stream.text) and word.lower() not in _WORDS and not _number(word):
-        write(word)
-    else:
-        write(plain(word))
-    stream.at = run.end()
-    return True
+            self.broken = True
+            return None
+        if run.end() == len(text):
+            if not final:
+                return None
+            if run[0].lower() not in _WORDS and not _number(run[0]):
+                return run[0], run.end()
+        return plain(run[0]), run.end()
+
+    def pass_through(self, stream: Stream, write: Write) -> Reading[bool]:
+        """Reads the literal from the stream, writing as it comes. False if it is broken or cut: what was
+        written is then cut too."""
+        while True:
+            stream.at = self.read(stream.text, stream.at, stream.final)
+            if self.json:
+                write(self.json)
+            if self.ended or self.broken:
+                return self.ended
+            if stream.echo is not None:
+                stream.trim()
+                stream.quiet = self._hush(stream, stream.echo)
+            yield
+            stream.quiet = None
+
+    def _hush(self, stream: Stream, echo: Callable[[str], Event]) -> Quiet:
+        """The short way for a chunk in which the literal cannot end."""
+        stack, specials = self._stack, _special
+
+        def hush(chunk: str) -> list[Event] | None:
+            if self._quote and not stream.text and not specials[self._quote](chunk):
+                return [echo(chunk)] if chunk else []
+            text = stream.text + chunk
+            if self.broken or not stack or (len(stack) <= len(text) and len(stack) <= len(_closers(text))):
+                return None
+            stream.text = text[self.read(text, 0, False) :]
+            return [echo(self.json)] if self.json else []
+
+        return hush
+
+
+def container(stream: Stream, write: Write) -> Reading[bool]:
+    """Reads the container at `stream.at`; see `Literal.pass_through`."""
+    return Literal().pass_through(stream, write)
+
+
+def string(stream: Stream, write: Write, after: str) -> Reading[bool]:
+    """Reads the quoted string at `stream.at`; see `Literal`."""
+    return Literal(after).pass_through(stream, write)
 
 
 def plain(word: str) -> str:
     """A bare word as JSON."""
     return _WORDS.get(word.lower()) or (word if _number(word) else quoted(word))
-
-
-def string(stream: Stream, write: Write, after: str) -> Reading[bool]:
-    """Reads the quoted string at `stream.at`. A quote ends it only if, past whitespace, one of the characters
-    of `after` follows, or the end ("" for any)."""
-    quote = stream.text[stream.at]
-    write('"')
-    stream.at += 1
-    run = _runs[quote]
-    while True:
-        text, at = stream.text, stream.at
-        end = run(text, at).end()  # type: ignore[union-attr]
-        if end > at:
-            write(text[at:end])
-            stream.at = end
-        if end == len(text):
-            if stream.final:
-                return False
-            yield from stream.pause(_special[quote])
-        elif text[end] == quote:
-            ends = yield from _ends(stream, after)
-            write('"' if ends else '\\"' if quote == '"' else "'")
-            stream.at += 1
-            if ends:
-                return True
-        elif text[end] == "\\":
-            if not (yield from _escape(stream, write)):
-                return False
-        else:
-            write(escaped(text[end]))
-            stream.at += 1
-
-
-def _ends(stream: Stream, after: str) -> Reading[bool]:
-    """Whether the quote at `stream.at` ends its string."""
-    while True:
-        end = blank(stream.text, stream.at + 1).end()  # type: ignore[union-attr]
-        if end < len(stream.text):
-            return not after or stream.text[end] in after or stream.text[end].isspace()
-        if stream.final:
-            return True
-        yield
-
-
-def _escape(stream: Stream, write: Write) -> Reading[bool]:
-    """A backslash and what it escapes, in JSON or in Python; False if the text ends in it."""
-    while len(stream.text) - stream.at < 2:
-        if stream.final:
-            return False
-        yield
-    char = stream.text[stream.at + 1]
-    digits = {"u": 4, "x": 2, "U": 8}.get(char, 0)
-    while len(stream.text) - stream.at < 2 + digits and not stream.final:
-        yield
-    start = stream.at + 2
-    stream.at = start
-    if digits:
-        end = min(_hex(stream.text, start).end(), start + digits)  # type: ignore[union-attr]
-        code = stream.text[start:end]
-        if len(code) == digits and int(code, 16) <= 0x10FFFF:
-            stream.at = end
-            write(
-                f"\\u{code}"
-                if digits == 4
-                else f"\\u00{code}"
-                if digits == 2
-                else escaped(chr(int(code, 16)))
-            )
-        else:
-            write(f"\\\\{char}")
-    elif char in '"\\/bfnrt':
-        write("\\" + char)
-    else:
-        write(_ESCAPES.get(char) if char in _ESCAPES else "\\\\" + escaped(char))  # type: ignore[arg-type]
-    return True
 
 
 def literal(text: str) -> str | None:
@@ -216,22 +237,10 @@ def literal(text: str) -> str | None:
         return None
     if decoded(text) is not NOTHING:
         return text
-    stream, out = Stream(), list[str]()
-    stream.push(text)
-    stream.final = True
-    reading = string(stream, out.append, "") if text[0] in "\"'" else container(stream, out.append)
-    whole = _finish(reading) and stream.at == len(text)
-    found = "".join(out)
-    return found if whole and decoded(found) is not NOTHING else None
-
-
-def _finish(reading: Reading[bool]) -> bool:
-    """The result of a reader that has all the text it will get."""
-    while True:
-        try:
-            next(reading)
-        except StopIteration as stop:
-            return bool(stop.value)
+    reader = Literal()
+    end = reader.read(text, 0, True)
+    whole = reader.ended and end == len(text)
+    return reader.json if whole and decoded(reader.json) is not NOTHING else None
 
 
 NOTHING = object()
@@ -241,13 +250,16 @@ NOTHING = object()
 def decoded(text: str) -> object:
     """The value of JSON text; NOTHING if it is not valid JSON."""
     try:
-        return json.loads(text, parse_constant=_refuse)
+        return _decode(text)
     except (ValueError, RecursionError):
         return NOTHING
 
 
 def _refuse(word: str) -> JSON:
     raise ValueError(f"{word} is not JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse).decode
 
 
 def typed(text: str, types: Types | None) -> str:
@@ -288,40 +300,37 @@ class Unwrapped:
 
     def __init__(self, write: Write) -> None:
         self._write = write
-        self._inner = Stream()
-        self._reading = container(self._inner, write)
-        self._text = ""
+        self._inner = Literal()
+        self._escaped = ""
+        """What has come of the string and is not decoded yet."""
+        self._rest = ""
+        """What is decoded and not read yet."""
         self._object = False
-        self.whole = False
 
     def __call__(self, piece: str) -> None:
-        """The next piece that `string` writes; the first and the last are the quotes."""
-        self._text += piece
-        if self._text[:1] != '"' or len(self._text) == 1:
-            return
-        if not self._object and self._text[1:].lstrip()[:1] == "{":
+        """More of the string, its quotes included."""
+        self._escaped += piece
+        if not self._object and self._escaped[1:].lstrip()[:1] == "{":
             self._object = True
-            self._text = self._text[:1] + self._text[1:].lstrip()
-        if self._object and not _high_surrogate(self._text):
-            self._push(self._text[1:])
-            self._text = '"'
-
-    def _push(self, escapes: str) -> None:
-        if self.whole or escapes == '"':
-            return
-        self._inner.push(str(json.loads(f'"{escapes}"')))
-        try:
-            next(self._reading)
-        except StopIteration as stop:
-            self.whole = bool(stop.value)
+            self._escaped = self._escaped[1:].lstrip()
+        if self._object and not _high_surrogate(self._escaped) and not self._inner.ended:
+            body = self._escaped[:-1] if _closed(self._escaped) else self._escaped
+            text = self._rest + str(json.loads(f'"{body}"'))
+            self._rest = text[self._inner.read(text, 0, False) :]
+            self._escaped = ""
+            self._write(self._inner.json)
 
     def close(self) -> bool:
         """At the string's end: whether it held a whole value."""
         if not self._object:
-            empty = not self._text.strip('" ')
-            self._write("{}" if empty else self._text)
+            self._write(self._escaped if self._escaped.strip('" ') else "{}")
             return True
-        return self.whole
+        return self._inner.ended
+
+
+def _closed(text: str) -> bool:
+    """Whether escaped text ends in a quote of its own: the string's."""
+    return text.endswith('"') and (len(text) - len(text[:-1].rstrip("\\")) - 1) % 2 == 0
 
 
 def _high_surrogate(text: str) -> bool:

@@ -46,50 +46,42 @@ from chatlint.parse import guesses
 from chatlint.parse.calls import CallReader
 from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, Scribe
 from chatlint.parse.formats import OutputFormat
-from chatlint.parse.markers import MORE, Found
+from chatlint.parse.markers import MORE, Found, MarkerSet, begun
 from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.prompts import opening
+from chatlint.parse.prose import Prose
 from chatlint.parse.schemas import Tools
-from chatlint.parse.stream import BLANKS, Reading, Stream, blank
+from chatlint.parse.stream import BLANKS, Quiet, Reading, Stream, blank
 from chatlint.parse.turns import Frame, Kind, Mark, Turn, turn_of, words_of
 
 _EXACT = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.HEADER)
 """Marks whose left edge is as the format has it: whitespace before them is the content's."""
 _BEFORE_HEADERS = (Kind.HEADER, Kind.END_OF_MESSAGE, Kind.REASONING_END)
+_CLOSING = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.REASONING_END, Kind.CONTENT_END, Kind.STRAY)
+_CUT = 3
+"""So much of a cut mark must be there to tell it from content."""
 _HEADER = 300
 """Longest header of a message, in characters."""
-_SENTENCE_ENDS = frozenset(".!?:;…。！？：；)]}>\"'`*»”’")
-_OPENING_QUOTES = frozenset("`“‘«([{")
 
 
 class Machine:
     """One turn being read."""
 
     def __init__(self, output: OutputFormat, tools: Tools, generation_prompt: str, reasoning: bool) -> None:
+        # Content that begins with nothing but whitespace begins, as it were, with a mark.
+        marked = any(part.start and not part.start.strip() for part in output.content.every)
         self.stream = Stream()
         self._scribe = Scribe()
+        self._prose = Prose(self._scribe, apart=reasoning, marked=marked)
         self._tools = tools
         self._turn: Turn = turn_of(output)
-        self._apart = reasoning
-        """Whether reasoning is set apart; else it is said as content, its marks too."""
-        self._in_reasoning = False
-        self._wrapped = False
-        """Whether content was opened by a mark."""
-        self._fresh = True
-        """Whether nothing was said since the last mark."""
-        self._marked = any(part.start and not part.start.strip() for part in output.content.every)
-        """Whether there was a mark: then whitespace before the first word belongs to it. Where content begins
-        with nothing but whitespace, that is such a mark."""
-        self._last = ""
-        """The end of what was said since the last mark."""
         self.guessed = False
         self.cut = False
         self._guesses_reasoning = output.reasoning is None and reasoning
         self._guesses_calls = output.tool_calls is None and bool(tools.names)
         if self._guesses_calls:
             self._turn = guesses.with_calls(self._turn, output, tools)
-        start, known_open = opening(output, generation_prompt)
-        self._in_reasoning = known_open
+        start, self._prose.in_reasoning = opening(output, generation_prompt)
         self.stream.push(start)
         self._reading = self._read()
         self._done = False
@@ -114,28 +106,31 @@ class Machine:
         return self.advance("")
 
     def _read(self) -> Reading[None]:
-        """The turn."""
+        """The turn: prose and marks."""
         if self._turn.frame:
             yield from self._words(self._turn.frame)
         elif self._guesses_reasoning:
             yield from self._guess_reasoning()
-        while (found := (yield from self._prose())) is not None:
+        while (found := (yield from self._next_mark())) is not None:
             yield from self._at(found)
 
     # Prose
 
-    def _prose(self) -> Reading[Found[Mark] | None]:
+    @property
+    def _marks(self) -> MarkerSet[Mark]:
+        """The marks that matter in the prose at hand."""
+        return self._turn.reasoning if self._prose.in_reasoning else self._turn.content
+
+    def _next_mark(self) -> Reading[Found[Mark] | None]:
         """Says text up to the next mark that matters; what is right before the mark is left to the mark. None
         at the end."""
         stream = self.stream
         while True:
-            marks = self._turn.reasoning if self._in_reasoning else self._turn.content
-            found = marks.find(stream.text, stream.at, stream.final)
+            found = self._marks.find(stream.text, stream.at, stream.final)
             if isinstance(found, Found):
                 return found
             if stream.final:
-                self._say(stream.text[stream.at :])
-                stream.at = len(stream.text)
+                self._say_last()
                 return None
             if self._guesses_calls:
                 found = guesses.held_from(stream.text, stream.at, found)
@@ -143,70 +138,65 @@ class Machine:
             excess = found - stream.at - len(said) - BLANKS
             if excess > 0:
                 said = stream.text[stream.at : stream.at + len(said) + excess]
-            self._say(said)
-            stream.text = stream.text[stream.at + len(said) :]
-            stream.at = 0
-            if not self._fresh and not self._guesses_calls:
-                stream.quiet = self._hush
+            self._prose.say(said)
+            stream.at += len(said)
+            stream.trim()
+            if not self._prose.fresh and not self._guesses_calls:
+                stream.quiet = self._hush()
             yield
             stream.quiet = None
 
-    def _hush(self, chunk: str) -> list[Event] | None:
-        """The short way through prose: no character of the chunk, nor of what waits, begins a mark."""
-        stream = self.stream
-        text = stream.text + chunk
-        in_reasoning = self._in_reasoning
-        if (self._turn.reasoning if in_reasoning else self._turn.content).alarm(text):
-            return None
-        said = text.rstrip()
-        waits = len(text) - len(said)
-        if not said or waits > BLANKS:
-            return None
-        stream.text = text[len(said) :] if waits else ""
-        self._last = said
-        return [ReasoningDelta(said) if in_reasoning and self._apart else ContentDelta(said)]
+    def _say_last(self) -> None:
+        """The rest of the text. A closing mark may be cut off by the end: stop tokens are not output."""
+        stream, marks, prose = self.stream, self._marks, self._prose
+        start = marks.find(stream.text, stream.at, False)
+        if isinstance(start, int) and start < len(stream.text):
+            alone = prose.fresh and not stream.text[stream.at : start].strip()
+            closers = (mark for mark, what in marks.entries if what.kind in _CLOSING)
+            enough = prose.in_reasoning or alone or len(stream.text) - start >= _CUT
+            if enough and begun(closers, stream.text, start):
+                stream.text = stream.text[:start].rstrip()
+        prose.say(stream.text[stream.at :])
+        stream.at = len(stream.text)
 
-    def _say(self, text: str) -> None:
-        """Text of the prose at hand. Whitespace after a mark is the mark's."""
-        if self._fresh and self._marked:
-            text = text.lstrip()
-        if not text:
-            return
-        self._fresh = False
-        self._last = text
-        if self._in_reasoning and self._apart:
-            self._scribe.reasoning(text)
-        else:
-            self._scribe.content(text)
+    def _hush(self) -> Quiet:
+        """The short way through prose: no character of a chunk, nor of what waits, begins a mark."""
+        stream, prose, alarm = self.stream, self._prose, self._marks.alarm
+        delta = ReasoningDelta if prose.in_reasoning and prose.apart else ContentDelta
 
-    def _mentioned(self, start: int) -> bool:
-        """Whether the text is in the middle of a sentence, or opens a quotation, before a mark (rule 5)."""
-        text = self._last[-80:] + self.stream.text[self.stream.at : start]
-        if self._fresh and not self.stream.text[self.stream.at : start].strip():
-            return False
-        if text[-1:] in _OPENING_QUOTES or (text[-1:] in "\"'" and text[-2:-1].isspace()):
-            return True
-        words = text.rstrip()
-        gap = text[len(words) :]
-        return bool(gap) and "\n" not in gap and words[-1:] not in _SENTENCE_ENDS
+        def hush(chunk: str) -> list[Event] | None:
+            text = stream.text + chunk
+            if alarm(text):
+                return None
+            said = text.rstrip()
+            if said is text:
+                stream.text = ""
+            elif said and len(text) - len(said) <= BLANKS:
+                stream.text = text[len(said) :]
+            else:
+                return None
+            prose.last = said
+            return [delta(said)]
+
+        return hush
 
     # Marks
 
     def _at(self, found: Found[Mark]) -> Reading[None]:
         """What a mark does."""
-        kind = found.what.kind
+        kind, prose = found.what.kind, self._prose
         if kind is Kind.CALL:
             yield from self._call(found)
         elif self._closes_nothing(kind):
             yield from self._stray(found)
-        elif kind is Kind.REASONING and self._in_reasoning and self._fresh and self._apart:
-            self.stream.at = found.end
-        elif kind in (Kind.REASONING, Kind.CONTENT) and (self._mentioned(found.start) or self._again(kind)):
+        elif kind is Kind.REASONING and prose.in_reasoning and prose.fresh and prose.apart:
+            self.stream.at = found.end  # written twice: by the prompt and by the model
+        elif kind in (Kind.REASONING, Kind.CONTENT) and not self._opens(found):
             self._as_text(found)
         else:
             mark = self._pass(found)
-            self._in_reasoning = kind is Kind.REASONING
-            self._wrapped = kind is Kind.CONTENT
+            prose.in_reasoning = kind is Kind.REASONING
+            prose.wrapped = kind is Kind.CONTENT
             if kind is Kind.END_OF_TURN:
                 self._scribe.end_of_turn(mark)
             if self._turn.frame and kind in _BEFORE_HEADERS:
@@ -215,36 +205,50 @@ class Machine:
     def _closes_nothing(self, kind: Kind) -> bool:
         """Whether a mark has nothing to close here."""
         if kind is Kind.CONTENT_END:
-            return not self._wrapped
-        return kind is Kind.STRAY or (kind is Kind.REASONING_END and not self._in_reasoning)
+            return not self._prose.wrapped
+        return kind is Kind.STRAY or (kind is Kind.REASONING_END and not self._prose.in_reasoning)
 
-    def _again(self, kind: Kind) -> bool:
-        """Whether reasoning is opened inside reasoning."""
-        return kind is Kind.REASONING and self._in_reasoning
+    def _opens(self, found: Found[Mark]) -> bool:
+        """Whether an opener opens (rule 5); reasoning is not opened inside reasoning."""
+        inside = found.what.kind is Kind.REASONING and self._prose.in_reasoning
+        return not inside and not self._mentioned(found.start)
+
+    def _mentioned(self, start: int) -> bool:
+        return self._prose.mentions(self.stream.text[self.stream.at : start])
 
     def _pass(self, found: Found[Mark]) -> str:
         """Says the text before a mark and uses the mark up; returns it as it stood there."""
-        stream, kind = self.stream, found.what.kind
+        stream, prose, kind = self.stream, self._prose, found.what.kind
         before, mark = stream.text[stream.at : found.start], stream.text[found.start : found.end]
         stream.at = found.end
-        if not self._apart and kind in (Kind.REASONING, Kind.REASONING_END):
-            self._say(before + mark)
-            self._marked = False
+        if not prose.apart and kind in (Kind.REASONING, Kind.REASONING_END):
+            prose.say(before + mark)
+            prose.marked = False
             return mark
         lead = found.what.marker.lead
         if kind not in _EXACT:
             before = before.rstrip()
         elif lead and before.endswith(lead):
             before = before[: -len(lead)]
-        self._say(before)
-        self._fresh = self._marked = True
+        prose.say(before)
+        prose.after_mark()
         return mark
 
     def _as_text(self, found: Found[Mark]) -> None:
         """The mark is no mark here; what may be one begins after its first atom."""
         stop = found.start + len(found.what.marker.first)
-        self._say(self.stream.text[self.stream.at : stop])
+        self._prose.say(self.stream.text[self.stream.at : stop])
         self.stream.at = stop
+
+    # Marks that must wait. Their places count from where the stream is, and there it stays in the meantime.
+
+    def _wait_at(self, found: Found[Mark]) -> Found[Mark]:
+        """Says the text before a mark, but for what would belong to it."""
+        stream = self.stream
+        said = stream.text[stream.at : self._held(found)].rstrip()
+        self._prose.say(said)
+        stream.at += len(said)
+        return found._replace(start=found.start - stream.at, end=found.end - stream.at)
 
     def _held(self, found: Found[Mark]) -> int:
         """Where what belongs to a mark begins: with a guessed call, the tag before it."""
@@ -253,77 +257,67 @@ class Machine:
             return guesses.before(self.stream.text, self.stream.at, found.start)
         return found.start
 
-    def _wait_at(self, found: Found[Mark]) -> Found[Mark]:
-        """Says the text before a mark, but for what would belong to it, which waits with it. Returns the mark
-        where it is from now on."""
+    def _waited_as_text(self, found: Found[Mark]) -> None:
+        at = self.stream.at
+        self._as_text(found._replace(start=at + found.start, end=at + found.end))
+
+    def _beside_mark(self, found: Found[Mark], *, or_end: bool) -> Reading[bool]:
+        """Whether another mark follows, past whitespace, or else the end of the text."""
         stream = self.stream
-        said = stream.text[stream.at : self._held(found)].rstrip()
-        self._say(said)
-        used = stream.at + len(said)
-        stream.text = stream.text[used:]
-        stream.at = 0
-        return found._replace(start=found.start - used, end=found.end - used)
+        while True:
+            at = blank(stream.text, stream.at + found.end).end()  # type: ignore[union-attr]
+            if at == len(stream.text) and stream.final:
+                return or_end
+            following = self._marks.match(stream.text, at) if at < len(stream.text) else MORE
+            if following != MORE or stream.final:
+                return isinstance(following, Found)
+            yield
 
     def _stray(self, found: Found[Mark]) -> Reading[None]:
         """A mark that closes nothing (rule 6)."""
-        if self._fresh and not self.stream.text[self.stream.at : found.start].strip():
+        if self._prose.fresh and not self.stream.text[self.stream.at : found.start].strip():
             self._pass(found)
         elif self._mentioned(found.start):
             self._as_text(found)
         else:
             found = self._wait_at(found)
-            if (yield from self._beside_mark(found.end, or_end=True)):
-                self.stream.at = found.end
-                self._fresh = self._marked = True
+            if (yield from self._beside_mark(found, or_end=True)):
+                self.stream.at += found.end
+                self._prose.after_mark()
             else:
-                self._as_text(found)
-
-    def _beside_mark(self, end: int, *, or_end: bool) -> Reading[bool]:
-        """Whether another mark follows, past whitespace, or else the end of the text."""
-        stream = self.stream
-        marks = self._turn.reasoning if self._in_reasoning else self._turn.content
-        while True:
-            at = blank(stream.text, end).end()  # type: ignore[union-attr]
-            if at == len(stream.text) and stream.final:
-                return or_end
-            found = marks.match(stream.text, at) if at < len(stream.text) else MORE
-            if found != MORE or stream.final:
-                return isinstance(found, Found)
-            yield
+                self._waited_as_text(found)
 
     def _call(self, found: Found[Mark]) -> Reading[None]:
         """A call, if it reads as one (rules 3 to 5)."""
-        stream, mark = self.stream, found.what
-        plan, entry = mark.plan, mark.entry
+        mark, plan, entry = found.what, found.what.plan, found.what.entry
         mentioned = self._mentioned(self._held(found))
-        if plan is None or entry is None or (mentioned and (self._in_reasoning or plan.guess)):
+        if plan is None or entry is None or (mentioned and (self._prose.in_reasoning or plan.guess)):
             self._as_text(found)
             return
         found = self._wait_at(found)
         if plan.guess and not self._guessable(found):
-            self._as_text(found)
+            self._waited_as_text(found)
             return
-        stream.keep()
         if (yield from self._read_call(plan, entry, found.end if entry.passed else found.start)):
             return
-        if mark.marker.strong and not mentioned and (yield from self._beside_mark(found.end, or_end=False)):
-            stream.at = found.end
+        if mark.marker.strong and not mentioned and (yield from self._beside_mark(found, or_end=False)):
+            self.stream.at += found.end
         else:
-            self._as_text(found)
+            self._waited_as_text(found)
 
-    def _read_call(self, plan: Plan, entry: Entry, at: int, name: str = "") -> Reading[bool]:
-        """Reads calls from a place on; if there is none, the stream is where it was."""
-        stream = self.stream
-        stream.at = at
+    def _read_call(self, plan: Plan, entry: Entry, offset: int, name: str = "") -> Reading[bool]:
+        """Reads calls, some characters on; if there is none, the stream is where it was."""
+        stream, prose = self.stream, self._prose
+        stream.keep()
+        stream.at += offset
         reader = CallReader(plan, stream, self._scribe, self._tools)
-        if not (yield from reader.read(entry, declared=self._in_reasoning, name=name)):
+        if not (yield from reader.read(entry, declared=prose.in_reasoning, name=name)):
             stream.rewind()
             return False
         self.cut = self.cut or reader.cut
         self.guessed = self.guessed or plan.guess
-        self._in_reasoning = self._wrapped = False
-        self._fresh = self._marked = True
-        self._last = ""
+        prose.in_reasoning = prose.wrapped = False
+        prose.after_mark()
         if plan.guess:
             yield from self._guess_closer()
         return True
@@ -339,20 +333,20 @@ class Machine:
         if tag:
             stream.at, opener = tag
             self._turn = guesses.with_reasoning(self._turn, opener)
-            self._in_reasoning = self._marked = self.guessed = True
+            self._prose.in_reasoning = self._prose.marked = self.guessed = True
 
     def _guessable(self, found: Found[Mark]) -> bool:
         """Whether a guessed call may begin here: it does not go on a word, and a tag, a bracket or nothing
         stands before it; an object may also begin a line."""
-        before = self.stream.text[self.stream.at : found.start]
-        if before.strip() or self._fresh:
+        before = self.stream.text[self.stream.at : self.stream.at + found.start]
+        if before.strip() or self._prose.fresh:
             return not before[-1:].isalnum() and before[-1:] not in ("_", ".")
         return found.what.marker.first == "{" and "\n" in before
 
     def _guess_closer(self) -> Reading[None]:
         """Whatever tag closes a guessed call."""
         stream = self.stream
-        while guesses.may_close(stream.text[stream.at :]) and not stream.final:
+        while guesses.may_close(stream.text, stream.at) and not stream.final:
             yield
         stream.at = guesses.closing(stream.text, stream.at)
 
@@ -360,27 +354,26 @@ class Machine:
 
     def _words(self, frame: Frame) -> Reading[None]:
         """The words of a message's header, which say what its body is."""
-        stream = self.stream
+        stream, prose = self.stream, self._prose
         while True:
-            text = stream.text[stream.at :]
+            text = stream.text[stream.at : stream.at + _HEADER]
             found = frame.end.find(text, 0, stream.final)
-            if not _begins(text.lstrip(), frame) or len(text) > _HEADER + BLANKS:
+            if not frame.begins(text.lstrip()):
                 return
             if isinstance(found, Found):
                 break
-            if stream.final:
+            if stream.final or len(text) == _HEADER:
                 return
             yield
         words = text[: found.start]
         stream.at += found.end
-        self._in_reasoning = False
-        self._fresh = self._marked = True
+        prose.in_reasoning = False
+        prose.after_mark()
         said = words_of(words)
         if said not in (*frame.reasoning, *frame.content) and (yield from self._addressed(frame, words)):
             return
-        self._in_reasoning = said not in frame.content and any(
-            part and part <= said for part in frame.reasoning
-        )
+        thinks = any(part and part <= said for part in frame.reasoning)
+        prose.in_reasoning = thinks and said not in frame.content
 
     def _addressed(self, frame: Frame, words: str) -> Reading[bool]:
         """The call of a message whose header names a tool; False if it names none, or the body is no call."""
@@ -388,11 +381,4 @@ class Machine:
         named = recipient.pattern.search(words) if recipient else None
         if recipient is None or named is None or (recipient.declared and named[1] not in self._tools):
             return False
-        self.stream.keep()
-        at = self.stream.at
-        return (yield from self._read_call(recipient.plan, recipient.entry, at, named[1]))
-
-
-def _begins(text: str, frame: Frame) -> bool:
-    """Whether text begins, or may come to begin, as a header does."""
-    return any(text.startswith(start) or start.startswith(text) for start in frame.starts)
+        return (yield from self._read_call(recipient.plan, recipient.entry, 0, named[1]))

@@ -71,7 +71,7 @@ def _atoms_of(text: str) -> list[Atom]:
 class Marker:
     """One pattern, or the rest of one, ready to be matched."""
 
-    __slots__ = ("atoms", "first", "lead", "strong", "text", "trail")
+    __slots__ = ("alone", "atoms", "first", "lead", "strong", "text", "trail")
 
     def __init__(self, atoms: tuple[Atom, ...], text: str) -> None:
         self.atoms = atoms
@@ -82,6 +82,8 @@ class Marker:
         self.lead = text[: len(text) - len(text.lstrip())]
         self.trail = text[len(text.rstrip()) :]
         self.strong = is_strong(self.first)
+        self.alone = len(atoms) == 1 and bool(self.first)
+        """Whether the mark is nothing but its first atom."""
 
     def match(self, text: str, at: int, key: str = "") -> int:
         """Where the mark that begins at `at` ends; NO, or MORE. `key` is what ⟨key⟩ must be."""
@@ -89,16 +91,16 @@ class Marker:
             if atom is None:
                 at = blank(text, at).end()  # type: ignore[union-attr]
                 continue
-            if isinstance(atom, Slot) and atom is not Slot.KEY:
-                at = _pass_slot(atom, text, at)
-                if at < 0:
-                    return at
-                continue
-            solid = key if isinstance(atom, Slot) else atom
-            if text.startswith(solid, at):
-                at += len(solid)
-            else:
-                return MORE if len(text) - at < len(solid) and solid.startswith(text[at:]) else NO
+            if isinstance(atom, Slot):
+                if atom is not Slot.KEY:
+                    at = _pass_slot(atom, text, at)
+                    if at < 0:
+                        return at
+                    continue
+                atom = key
+            if not text.startswith(atom, at):
+                return MORE if len(text) - at < len(atom) and atom.startswith(text[at:]) else NO
+            at += len(atom)
         return at
 
     def units(self) -> Iterator[Marker]:
@@ -147,63 +149,84 @@ class Found(NamedTuple, Generic[T]):
 class MarkerSet(Generic[T]):
     """Several marks looked for at once; of those that fit at one place the longest counts, then the first."""
 
-    __slots__ = ("_by_first", "_longest", "_search", "alarm", "entries")
+    __slots__ = ("_at_first", "_by_letter", "_fitting", "_longest", "_search", "alarm", "entries")
 
     def __init__(self, entries: Iterable[tuple[Marker, T]]) -> None:
-        self.entries = tuple(entries)
-        firsts = sorted({mark.first for mark, _ in self.entries if mark.first}, key=len, reverse=True)
-        self._by_first: dict[str, list[tuple[Marker, T]]] = {}
-        for mark, what in self.entries:
-            self._by_first.setdefault(mark.first[:1], []).append((mark, what))
+        self.entries = tuple(entry for entry in entries if entry[0].first)
+        firsts = sorted({mark.first for mark, _ in self.entries}, key=len, reverse=True)
+        self._fitting = {
+            first: [entry for entry in self.entries if first.startswith(entry[0].first)] for first in firsts
+        }
+        """First atom → the marks that may stand where it stands."""
+        self._by_letter: dict[str, list[tuple[Marker, T]]] = {}
+        for entry in self.entries:
+            self._by_letter.setdefault(entry[0].first[0], []).append(entry)
         self._longest = max(map(len, firsts), default=0)
         never = r"(?!)"
-        self._search = re.compile("|".join(map(re.escape, firsts)) or never).search
-        letters = "".join(sorted({re.escape(first[0]) for first in firsts}))
+        pattern = re.compile("|".join(map(re.escape, firsts)) or never)
+        self._search, self._at_first = pattern.search, pattern.match
+        letters = "".join(map(re.escape, sorted(self._by_letter)))
         self.alarm = re.compile(f"[{letters}]" if letters else never).search
         """Finds the first character that some mark begins with."""
 
     def match(self, text: str, at: int, key: str = "") -> Found[T] | int:
         """The mark at `at`, or NO or MORE. MORE also where a longer one than already fits may come."""
-        best: Found[T] | int = NO
-        for mark, what in self._by_first.get(text[at : at + 1], ()) if at < len(text) else self.entries:
-            end = mark.match(text, at, key)
-            if end == MORE:
+        if len(text) - at < self._longest and self._begins(text, at):
+            return MORE
+        hit = self._at_first(text, at)
+        return self._fit(text, at, key, self._fitting[hit[0]], True) if hit else NO
+
+    def settled(self, text: str, at: int, key: str = "") -> Found[T] | int:
+        """As `match` when no more text comes: never MORE."""
+        hit = self._at_first(text, at)
+        return self._fit(text, at, key, self._fitting[hit[0]], False) if hit else NO
+
+    def _fit(
+        self, text: str, at: int, key: str, entries: list[tuple[Marker, T]], waits: bool
+    ) -> Found[T] | int:
+        """The longest of some marks that fits; MORE if one may come to, and that is waited for."""
+        what, best = None, at
+        for entry in entries:
+            mark = entry[0]
+            end = at + len(mark.first) if mark.alone else mark.match(text, at, key)
+            if end == MORE and waits:
                 return MORE
-            if end > (best.end if isinstance(best, Found) else at):
-                best = Found(at, end, what)
-        return best
+            if end > best:
+                what, best = entry, end
+        return NO if what is None else Found(at, best, what[1])
+
+    def _begins(self, text: str, at: int) -> bool:
+        """Whether the rest of the text may be the beginning of a first atom."""
+        if at == len(text):
+            return bool(self.entries)
+        rest = text[at:]
+        return any(mark.first.startswith(rest) and mark.first != rest for mark, _ in self._letter(rest[0]))
+
+    def _letter(self, letter: str) -> list[tuple[Marker, T]]:
+        return self._by_letter.get(letter, [])
 
     def find(self, text: str, at: int, final: bool, key: str = "") -> Found[T] | int:
         """The first mark from `at` on; else the place from which on the text may still become one."""
-        open_end = len(text) if final else self._tail(text, at)
-        while (hit := self._search(text, at)) and hit.start() < open_end:
-            found = self.settled(text, hit.start(), key) if final else self.match(text, hit.start(), key)
+        sure = len(text) if final else len(text) - self._longest + 1
+        while (hit := self._search(text, at)) and hit.start() < sure:
+            found = self._fit(text, hit.start(), key, self._fitting[hit[0]], not final)
             if isinstance(found, Found):
                 return found
             if found == MORE:
                 return hit.start()
             at = hit.start() + 1
-        return open_end
+        return len(text) if final else self._find_near_end(text, max(at, sure), key)
 
-    def settled(self, text: str, at: int, key: str = "") -> Found[T] | int:
-        """As `match` when no more text comes: never MORE."""
-        best: Found[T] | int = NO
-        for mark, what in self.entries:
-            end = mark.match(text, at, key)
-            if end > (best.end if isinstance(best, Found) else at):
-                best = Found(at, end, what)
-        return best
-
-    def _tail(self, text: str, at: int) -> int:
-        """Where the longest end of `text` begins that may be the beginning of a mark."""
-        size = len(text)
-        at = max(at, size - self._longest + 1)
+    def _find_near_end(self, text: str, at: int, key: str) -> Found[T] | int:
+        """The same, where marks may be cut off by the end of what has come."""
         while hit := self.alarm(text, at):
-            rest = text[hit.start() :]
-            if any(mark.first.startswith(rest) and mark.first != rest for mark, _ in self._by_first[rest[0]]):
+            found = self.match(text, hit.start(), key)
+            if isinstance(found, Found):
+                return found
+            if found == MORE:
                 return hit.start()
             at = hit.start() + 1
-        return size
+        return len(text)
 
 
 def fit(marks: MarkerSet[T], stream: Stream, at: int, key: str = "") -> Found[T] | int:
@@ -214,7 +237,7 @@ def fit(marks: MarkerSet[T], stream: Stream, at: int, key: str = "") -> Found[T]
 def take(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[T | None]:
     """Passes the mark that stands here, past whitespace; None if none does."""
     while True:
-        if (yield from stream.skip_blank()) == "":
+        if not stream.solid() and (yield from stream.skip_blank()) == "":
             return None
         found = fit(marks, stream, stream.at, key)
         if isinstance(found, Found):
@@ -225,3 +248,8 @@ def take(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[T | None
         if found != MORE:
             return None
         yield
+
+
+def begun(marks: Iterable[Marker], text: str, at: int) -> bool:
+    """Whether the text ends inside one of the marks."""
+    return any(mark.match(text, at) == MORE for mark in marks)

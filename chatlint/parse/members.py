@@ -12,10 +12,11 @@ from __future__ import annotations
 from typing import NamedTuple, TypeVar
 
 from chatlint.limits import NESTING
+from chatlint.parse.events import Event
 from chatlint.parse.layouts import Layout, Way
 from chatlint.parse.literals import Write, container, escaped, literal, quoted, string, typed
-from chatlint.parse.markers import MORE, NO, Found, MarkerSet, fit, take
-from chatlint.parse.schemas import STRING, Schema
+from chatlint.parse.markers import MORE, NO, Found, MarkerSet, begun, fit, take
+from chatlint.parse.schemas import ANYTHING, STRING, Schema
 from chatlint.parse.stream import Reading, Stream, blank
 
 T = TypeVar("T")
@@ -58,36 +59,35 @@ class MemberReader:
 
     def arguments(self, layout: Layout, schema: Schema) -> Reading[bool]:
         """All members of a call. What ends the call is left in the stream. False if a value is cut."""
-        if layout.start:
-            yield from take(self._stream, MarkerSet([(layout.start, None)]))
-        elif (yield from self._place(layout, NOWHERE)) == "" and self._stream.text.startswith(
-            "{", self._stream.at
-        ):
-            return (yield from container(self._stream, self._write))
+        stream = self._stream
+        if layout.start.entries:
+            yield from take(stream, layout.start)
+        elif (yield from stream.skip_blank()) == "{" and fit(layout.places, stream, stream.at) == NO:
+            return (yield from container(stream, self._write))
         return (yield from self._all(layout, schema, NOWHERE, 0))
 
     def _all(self, layout: Layout, schema: Schema, outer: Outer, depth: int) -> Reading[bool]:
         """Members or items until something else comes; brackets are written, not read."""
         opening, closing = "{}" if layout.keyed else "[]"
         before = opening
-        while True:
-            place = yield from self._place(layout, outer)
+        while (place := (yield from self._place(layout, outer))) in ("member", "separator", ""):
             if place == "separator":
-                yield from take(self._stream, layout.places)
-            elif place == "member" or (place == "" and layout.before is None):
-                if place == "member":
-                    yield from take(self._stream, layout.places)
-                if not (yield from self._one(layout, schema, outer, depth, before)):
-                    return False
-                before = ", "
-            else:
+                continue
+            if (place == "" and layout.before is not None) or self._spent():
                 break
+            if not (yield from self._one(layout, schema, outer, depth, before)):
+                return False
+            before = ", "
         self._write(opening + closing if before == opening else closing)
         return True
 
+    def _spent(self) -> bool:
+        """Whether the text ended here."""
+        return self._stream.final and self._stream.at == len(self._stream.text)
+
     def _one(self, layout: Layout, schema: Schema, outer: Outer, depth: int, before: str) -> Reading[bool]:
         """One member or item, the mark before it being read."""
-        key, way, inner = "", layout.plain, schema.item()
+        key, way, inner = "", layout.plain, ANYTHING
         if layout.keyed:
             found = yield from self._key(layout)
             if found is None:
@@ -96,26 +96,32 @@ class MemberReader:
             inner = schema.member(key)
             before += f"{quoted(key)}: "
         else:
-            way = (yield from take(self._stream, layout.ways)) or way
+            way, inner = (yield from take(self._stream, layout.ways)) or way, schema.item
         self._write(before)
         if way is None or depth == NESTING:
             return False
         return (yield from self._value(Spot(layout, way, key, inner, outer, depth)))
 
     def _place(self, layout: Layout, outer: Outer) -> Reading[str]:
-        """What stands here, past whitespace: "member", "separator", "end", or "" for something else."""
+        """What stands here, past whitespace: "member" or "separator", whose mark is passed; "end", whose mark
+        is not; or "" for something else."""
         stream = self._stream
         while True:
-            if (yield from stream.skip_blank()) == "":
+            if not stream.solid() and (yield from stream.skip_blank()) == "":
                 return "end"
-            end = outer.match(stream, stream.at)
+            end = outer.match(stream, stream.at) if outer.ends.entries else NO
             found = fit(layout.places, stream, stream.at)
-            if MORE not in (end, found):
+            if end != MORE and found != MORE:
                 break
             yield
-        if isinstance(end, Found):
+        if stream.final and begun(layout.ends, stream.text, stream.at):
             return "end"
-        return found.what if isinstance(found, Found) else ""
+        if isinstance(end, Found) or not isinstance(found, Found):
+            return "" if end == NO else "end"
+        place: str = found.what
+        if place != "end":
+            stream.at = found.end
+        return place
 
     def _key(self, layout: Layout) -> Reading[tuple[str, Way] | None]:
         """A key up to the mark that begins its value."""
@@ -134,12 +140,14 @@ class MemberReader:
     def _value(self, spot: Spot) -> Reading[bool]:
         """A value, its opening mark being read, and its closing mark."""
         way = spot.way
-        nested = way.layout or (yield from self._bare_layout(spot))
+        nested = way.layout
+        if way.raw and spot.layout.nested:
+            nested = yield from self._bare_layout(spot)
         if nested:
-            inner = NOWHERE if nested.end else Outer(way.ends, spot.key)
+            inner = NOWHERE if nested.end.entries else Outer(way.ends, spot.key)
             whole = yield from self._all(nested, spot.schema, inner, spot.depth + 1)
-            if whole and nested.end:
-                yield from take(self._stream, MarkerSet([(nested.end, None)]))
+            if whole and nested.end.entries:
+                yield from take(self._stream, nested.end)
             return whole and (yield from self._close(spot))
         yield from self._frame(way)
         char = yield from self._stream.peek()
@@ -157,15 +165,13 @@ class MemberReader:
 
     def _bare_layout(self, spot: Spot) -> Reading[Layout | None]:
         """The notation of an array or object without an own mark, as its first item or member shows it."""
-        types = spot.schema.types
-        nested = {name: inner for name, inner in spot.layout.nested.items() if types is None or name in types}
-        marks = MarkerSet([(inner.before, inner) for inner in nested.values() if inner.before])
+        marks = spot.layout.bare_marks(spot.schema.types)
         stream = self._stream
-        while nested and spot.way.raw:
+        while marks.entries:
             at = blank(stream.text, stream.at).end()  # type: ignore[union-attr]
-            closed = fit(spot.way.ends, stream, at, spot.key) if at < len(stream.text) else MORE
-            found = fit(marks, stream, at) if at < len(stream.text) else MORE
-            if MORE not in (closed, found) or stream.final:
+            closed = fit(spot.way.ends, stream, at, spot.key)
+            found = fit(marks, stream, at)
+            if MORE not in (closed, found):
                 return found.what if isinstance(found, Found) and not isinstance(closed, Found) else None
             yield
         return None
@@ -176,9 +182,9 @@ class MemberReader:
         if not way.raw:
             yield from stream.skip_blank()
             return
-        while (
-            not stream.final and len(rest := stream.text[stream.at :]) < len(trail) and trail.startswith(rest)
-        ):
+        while len(stream.text) - stream.at < len(trail) and not stream.final:
+            if not trail.startswith(stream.text[stream.at :]):
+                return
             yield
         if trail and stream.text.startswith(trail, stream.at):
             stream.at += len(trail)
@@ -201,7 +207,7 @@ class MemberReader:
         parts: list[str] = []
         yield from self._to_end(spot, parts.append, streams=False)
         text = "".join(parts)
-        if self._stream.final and not text.strip() and self._stream.at == len(self._stream.text):
+        if self._spent() and not text.strip():
             return False
         known = None if spot.way.raw else literal(text)
         self._write(known or typed(text if spot.way.raw else text.strip(), spot.schema.types))
@@ -236,12 +242,17 @@ class MemberReader:
 
     def _hush(self, spot: Spot) -> None:
         """The short way for a chunk that holds nothing which could begin the end of a raw string."""
-        alarm, lead, echo = spot.way.ends.alarm, spot.way.lead, self._stream.echo
-        if echo is None or not spot.way.ends.entries:
+        way, echo = spot.way, self._stream.echo
+        if echo is None or not way.ends.entries:
             return
-        self._stream.quiet = lambda chunk: (
-            None if not chunk or alarm(chunk) or chunk[-1] in lead else [echo(escaped(chunk))]
-        )
+        alarm, special, lead = way.ends.alarm, way.special, way.lead
+
+        def hush(chunk: str) -> list[Event] | None:
+            if not special(chunk):
+                return [echo(chunk)] if chunk else []
+            return None if alarm(chunk) or chunk[-1] in lead else [echo(escaped(chunk))]
+
+        self._stream.quiet = hush
 
     def _end(self, spot: Spot, look: int) -> Found[None] | int:
         """The next mark that may end the value, from `look` on, or from where on one may come."""

@@ -58,6 +58,8 @@ class ObjectReader:
         self._written = False
         self._whole = False
         """Whether the arguments came to their end."""
+        self.closed = False
+        """Whether the object did."""
 
     def read(self, name: str) -> Reading[bool]:
         """The object, or the first of an array. `name` is the tool's, if it was read before. False if it is
@@ -74,13 +76,14 @@ class ObjectReader:
             self._say()
         if self._said and whole and not self._written:
             self._write("".join(self._spare) or "{}")
+        self.closed = whole
         return whole or self._whole
 
     def _members(self, path: tuple[str, ...]) -> Reading[bool]:
         """The members of one object, from its brace on."""
         stream = self._stream
         stream.at += 1
-        while char := (yield from stream.skip_blank()):
+        while char := (stream.solid() or (yield from stream.skip_blank())):
             if char == "}":
                 stream.at += 1
                 return True
@@ -88,7 +91,7 @@ class ObjectReader:
                 stream.at += 1
                 continue
             key = yield from self._short_text()
-            if key is None or (yield from stream.skip_blank()) != ":":
+            if key is None or (stream.solid() or (yield from stream.skip_blank())) != ":":
                 return False
             stream.at += 1
             if not (yield from self._member((*path, key))):
@@ -178,7 +181,7 @@ class ObjectReader:
         """A key, a name, an id: a short string or a bare word; None if there is none."""
         stream = self._stream
         while True:
-            char = yield from stream.skip_blank()
+            char = stream.solid() or (yield from stream.skip_blank())
             found = _short(stream.text, stream.at) if char in ("'", '"') else _word(stream.text, stream.at)
             whole = found is not None and (
                 char in ("'", '"') or found.end() < len(stream.text) or stream.final
@@ -203,7 +206,11 @@ def _fits(path: tuple[str, ...], want: tuple[str, ...]) -> bool:
 
 def _text(word: str) -> str:
     """What a short string or word says."""
-    value = decoded(literal(word) or "") if word[0] in "'\"" else word
+    if word[0] not in "'\"":
+        return word
+    if "\\" not in word:
+        return word[1:-1]
+    value = decoded(literal(word) or "")
     return value if isinstance(value, str) else word
 
 

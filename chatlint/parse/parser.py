@@ -33,6 +33,7 @@ class OutputParser:
     ) -> None:
         self._settings = (output, Tools(tools), generation_prompt, reasoning)
         self._machine = Machine(*self._settings)
+        self._stream = self._machine.stream
         self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
         self._finished = False
 
@@ -41,11 +42,9 @@ class OutputParser:
 
         Raises UsageError after `finish`.
         """
-        quiet = self._machine.stream.quiet
-        if quiet is not None:
-            events = quiet(chunk)
-            if events is not None:
-                return events
+        quiet = self._stream.quiet
+        if quiet is not None and (events := quiet(chunk)) is not None:
+            return events
         if self._finished:
             raise UsageError("this parser has finished", hint="make a new one for the next turn")
         return self._machine.advance(chunk)

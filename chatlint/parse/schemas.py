@@ -22,6 +22,8 @@ _SHORT = {
 }  # fmt: skip
 _HOPS = 32
 """How many references and combinations are followed before a schema counts as saying nothing."""
+_REMEMBERED = 1000
+"""How many members of one schema are kept; a model may write any key."""
 
 
 def type_of(value: JSON) -> str:
@@ -43,6 +45,7 @@ class Schema:
     def __init__(self, node: JSON, root: JSON) -> None:
         self._node = node
         self._root = root
+        self._members: dict[str, Schema] = {}
 
     @cached_property
     def types(self) -> Types | None:
@@ -52,6 +55,11 @@ class Schema:
 
     def member(self, key: str) -> Schema:
         """The schema of a member of an object."""
+        if key not in self._members and len(self._members) < _REMEMBERED:
+            self._members[key] = self._member(key)
+        return self._members.get(key) or self._member(key)
+
+    def _member(self, key: str) -> Schema:
         for node in self._branches(self._node, _HOPS):
             properties = node.get("properties")
             if isinstance(properties, Mapping) and key in properties:
@@ -61,6 +69,7 @@ class Schema:
                 return Schema(node["additionalProperties"], self._root)
         return ANYTHING
 
+    @cached_property
     def item(self) -> Schema:
         """The schema of the items of an array."""
         for node in self._branches(self._node, _HOPS):

@@ -29,7 +29,7 @@ blank = re.compile(rf"\s{{0,{BLANKS}}}").match
 class Stream:
     """Unused text. `final` says that no more will come."""
 
-    __slots__ = ("_keeping", "_kept", "at", "echo", "final", "quiet", "taken", "text")
+    __slots__ = ("_from", "_keeping", "_kept", "at", "echo", "final", "quiet", "taken", "text")
 
     def __init__(self) -> None:
         self.text = ""
@@ -41,31 +41,34 @@ class Stream:
         """The short way for the next chunk, set by a reader for as long as it is paused."""
         self.echo: Callable[[str], Event] | None = None
         """What text becomes that a reader passes on unchanged; None where it must go through the reader."""
+        self._from = 0
         self._kept: list[str] = []
         self._keeping = False
 
     def push(self, chunk: str) -> None:
         """Drops what is used, adds `chunk`."""
-        if self.at:
-            if self._keeping:
-                self._kept.append(self.text[: self.at])
-            self.text = self.text[self.at :] + chunk
-            self.at = 0
-        else:
+        if not self.at:
             self.text += chunk
+            return
+        if self._keeping:
+            self._kept.append(self.text[self._from : self.at])
+            self._from = 0
+        self.text = self.text[self.at :] + chunk
+        self.at = 0
 
     def keep(self) -> None:
         """From here on, used text is kept, so that `rewind` can come back."""
-        self.text = self.text[self.at :]
-        self.at = 0
         self._kept.clear()
+        self._from = self.at
         self._keeping = True
 
     def rewind(self) -> None:
         """Back to where `keep` was called."""
         if self._kept:
             self.text = "".join(self._kept) + self.text
-        self.at = 0
+            self.at = 0
+        else:
+            self.at = self._from
         self.release()
 
     def release(self) -> None:
@@ -73,13 +76,10 @@ class Stream:
         self._kept.clear()
         self._keeping = False
 
-    def pause(self, special: Callable[[str], object]) -> Reading[None]:
-        """Waits for more, inside text that is passed on as it is until `special` finds something."""
-        echo = self.echo
-        if echo is not None:
-            self.quiet = lambda chunk: None if special(chunk) or not chunk else [echo(chunk)]
-        yield
-        self.quiet = None
+    def trim(self) -> None:
+        """Drops what is used, so that `text` is what waits."""
+        self.text = self.text[self.at :]
+        self.at = 0
 
     def peek(self) -> Reading[str]:
         """The next character, "" at the end."""
@@ -91,8 +91,19 @@ class Stream:
         """Uses up whitespace (at most `BLANKS`) and waits for what follows it. Returns the next character, ""
         at the end."""
         while True:
-            end = blank(self.text, self.at).end()  # type: ignore[union-attr]
-            if end < len(self.text) or self.final:
-                self.at = end
-                return self.text[end : end + 1]
+            char = self.solid()
+            if char or self.final:
+                return char
             yield
+
+    def solid(self) -> str:
+        """Uses up whitespace that is followed by something; returns that, "" if nothing has come."""
+        text, at = self.text, self.at
+        char = text[at : at + 1]
+        if "!" <= char <= "~":
+            return char
+        end = blank(text, at).end()  # type: ignore[union-attr]
+        if end == len(text) and not self.final:
+            return ""
+        self.at = end
+        return text[end : end + 1]

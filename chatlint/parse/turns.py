@@ -61,6 +61,10 @@ class Frame(NamedTuple):
     content: tuple[frozenset[str], ...]
     recipient: Recipient | None
 
+    def begins(self, text: str) -> bool:
+        """Whether text begins, or may come to begin, as a header does."""
+        return any(text.startswith(start) or start.startswith(text) for start in self.starts)
+
 
 class Turn(NamedTuple):
     """All that the machine looks for in one format."""

@@ -1,0 +1,58 @@
+"""Reasoning and content on their way out: what was said since the last mark, how the next text is said."""
+
+from __future__ import annotations
+
+from chatlint.parse.events import Scribe
+
+_SENTENCE_ENDS = frozenset(".!?:;…。！？：；)]}>\"'`*»”’")
+_OPENING_QUOTES = frozenset("`“‘«([{")
+
+
+class Prose:
+    """The prose at hand."""
+
+    __slots__ = ("_scribe", "apart", "fresh", "in_reasoning", "last", "marked", "wrapped")
+
+    def __init__(self, scribe: Scribe, *, apart: bool, marked: bool) -> None:
+        self._scribe = scribe
+        self.apart = apart
+        """Whether reasoning is set apart; else it is said as content, its marks too."""
+        self.in_reasoning = False
+        self.wrapped = False
+        """Whether content was opened by a mark."""
+        self.fresh = True
+        """Whether nothing was said since the last mark."""
+        self.marked = marked
+        """Whether there was a mark: then whitespace before the first word belongs to it."""
+        self.last = ""
+        """The end of what was said since the last mark."""
+
+    def say(self, text: str) -> None:
+        """More of it."""
+        if self.fresh and self.marked:
+            text = text.lstrip()
+        if not text:
+            return
+        self.fresh = False
+        self.last = text
+        if self.in_reasoning and self.apart:
+            self._scribe.reasoning(text)
+        else:
+            self._scribe.content(text)
+
+    def after_mark(self) -> None:
+        """A mark was passed; the next prose begins."""
+        self.fresh = self.marked = True
+        self.last = ""
+
+    def mentions(self, waiting: str) -> bool:
+        """Whether a mark that follows `waiting` is spoken about, not used: it stands in the middle of a
+        sentence, or a quotation opens before it. `waiting` is what is not said yet."""
+        if self.fresh and not waiting.strip():
+            return False
+        text = self.last[-80:] + waiting[-80:]
+        if text[-1:] in _OPENING_QUOTES or (text[-1:] in "\"'" and text[-2:-1].isspace()):
+            return True
+        words = text.rstrip()
+        gap = text[len(words) :]
+        return bool(gap) and "\n" not in gap and words[-1:] not in _SENTENCE_ENDS
