@@ -120,7 +120,7 @@ def wrap_key(key: object, pointer: str) -> str:
     """The name of the member at `pointer`. Names that are no strings (not JSON, but Python) stay."""
     if not isinstance(key, str):
         return key  # type: ignore[return-value]
-    return traced(str.__str__(key), ((len(key), key_source(pointer), 0),) if key else ())
+    return traced(str.__str__(key), ((len(key), key_source(pointer), 0),))
 
 
 def renamed(key: str, name: str) -> Traced:

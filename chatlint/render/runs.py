@@ -128,9 +128,11 @@ def fused(runs: Runs) -> Runs:
     length, source, offset = 0, None, 0
     for run in runs:
         size, origin, start = run
-        if origin is source and size and length and (start == offset + length if start >= 0 else offset < 0):
-            length += size
-            continue
+        if origin is source and size and length:
+            continues = start == offset + length and offset >= 0 if start >= 0 else offset < 0
+            if continues:
+                length += size
+                continue
         if source is not None:
             found.append((length, source, offset))
         length, source, offset = run

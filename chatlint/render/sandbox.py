@@ -24,6 +24,7 @@ from chatlint.render.grammar import ChatGrammar
 from chatlint.render.hosts import Host
 from chatlint.render.operators import concat
 from chatlint.render.trace import Traced, computed, plain
+from chatlint.render.trace_containers import built_in
 from chatlint.render.trace_filters import FILTERS
 from chatlint.render.trace_format import Format, bound_format
 from chatlint.render.trace_json import tojson as written
@@ -96,7 +97,7 @@ class ChatEnvironment(ChatGrammar):
                 return Undefined(None, obj, attribute)
         if attribute in _HIDDEN and hasattr(obj, attribute):
             return Undefined(None, obj, attribute)
-        return super().getattr(obj, attribute)
+        return super().getattr(built_in(obj), attribute)
 
     def getitem(self, obj: object, argument: object) -> object:
         """`obj[argument]`."""

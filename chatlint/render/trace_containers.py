@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MethodType
 from typing import TypeAlias
 
 from jinja2.utils import Namespace
@@ -44,8 +45,15 @@ def shown(value: object) -> str:
         return str(value)
     if kind in _VIEWS or isinstance(value, (Namespace, tuple)):
         return represented(value)
-    text = str(value)
+    text = str(built_in(value))
     return text if type(text) is Traced else computed(text)
+
+
+def built_in(value: object) -> object:
+    """For a method of a traced string, the one that a plain string has."""
+    if type(value) is MethodType and type(value.__self__) is Traced:
+        return getattr(plain(value.__self__), value.__name__)
+    return value
 
 
 def represented(value: object) -> str:

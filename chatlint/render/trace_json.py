@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from json.encoder import ESCAPE, ESCAPE_ASCII, encode_basestring, encode_basestring_ascii
 
 from chatlint.render import guard
-from chatlint.render.runs import DERIVED, Run, Source, fused
+from chatlint.render.runs import DERIVED, ContainerSource, Run, Source, fused
 from chatlint.render.trace import Traced, computed_here, runs_of, runs_together, smeared, traced
 from chatlint.render.trace_containers import containers, element_source, escaped, value_source
 from chatlint.render.trace_numbers import TracedFloat, TracedInt
@@ -101,8 +101,9 @@ class _Writer:
         text = "true" if value is True else "false" if value is False else json.dumps(value)
         if type(value) is TracedInt or type(value) is TracedFloat:
             source = value._source
+        own = source.pointer and not isinstance(source, ContainerSource)
         self.texts.append(text)
-        self.runs.append((len(text), source, 0 if source.pointer else DERIVED))
+        self.runs.append((len(text), source, 0 if own else DERIVED))
 
     def string(self, text: str, source: Source) -> None:
         whole = self.encode(text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from chatlint.render.runs import Source
+from chatlint.render.runs import DERIVED, Source
 from chatlint.render.trace import Traced, traced
 
 
@@ -29,7 +29,9 @@ class TracedFloat(float):
     _source: Source
 
     def __repr__(self) -> str:
-        return written(float.__repr__(self), self._source)
+        text = float.__repr__(self)
+        # `inf` and `nan` are not how JSON has them.
+        return traced(text, ((len(text), self._source, 0 if text[-1].isdigit() else DERIVED),))
 
     __str__ = __repr__
 

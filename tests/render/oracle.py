@@ -32,10 +32,10 @@ class Oracle:
         chat_template_utils.datetime = _FixedClock
         self._tokenizer = PreTrainedTokenizerFast
         self._empty = Tokenizer(models.WordLevel({"a": 0}, unk_token="a"))
-        self._made: dict[tuple[tuple[str, str], ...], object] = {}
+        self._made: dict[str, object] = {}
 
     def tokenizer(self, tokens: Mapping[str, str]):
-        key = tuple(tokens.items())
+        key = repr(tokens)
         if key not in self._made:
             self._made[key] = self._tokenizer(tokenizer_object=self._empty, **tokens)
         return self._made[key]

@@ -1,0 +1,128 @@
+"""Opening renderers, one prompt for who needs just that, and choosing among templates."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from datetime import datetime
+
+import pytest
+
+from chatlint.conversation import Conversation
+from chatlint.errors import TemplateError, UsageError
+from chatlint.limits import NESTING
+from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
+from chatlint.render.renderer import choose, open_renderer, render_prompt
+from tests.render.plain import render, template
+
+CHAT = template(
+    "{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}{{ '[assistant]' if add_generation_prompt }}"
+)
+HELLO = [{"role": "user", "content": "hi"}]
+
+
+def test_render_prompt() -> None:
+    assert render_prompt(CHAT, HELLO).text == "[user]hi[assistant]"
+    assert render_prompt(CHAT, HELLO, add_generation_prompt=False).text == "[user]hi"
+    kwargs = template("{{ level }}{{ tools is none }}{{ documents[0].title }}")
+    settings = RenderSettings(documents=({"title": "T"},))
+    assert render_prompt(kwargs, HELLO, settings=settings, level=3).text == "3TrueT"
+    assert render_prompt(kwargs, HELLO, [], settings=settings, level=3).text == "3FalseT"
+
+
+def test_render_prompt_continues_and_has_a_clock() -> None:
+    settings = RenderSettings(continue_final_message=True, now=datetime(1999, 1, 2))
+    open_ended = [*HELLO, {"role": "assistant", "content": "and"}]
+    assert render_prompt(CHAT, open_ended, None, False, settings=settings).text == "[user]hi[assistant]and"
+    assert (
+        render_prompt(
+            template("{{ strftime_now('%Y') }}"),
+            HELLO,
+            settings=replace(settings, continue_final_message=False),
+        ).text
+        == "1999"
+    )
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_render_prompt_says_whose_fault_it_is(untrusted: bool) -> None:
+    settings = RenderSettings(untrusted=untrusted)
+    for source, part in (
+        ("\n{% if %}", "Expected an expression"),
+        ("\n{{ raise_exception('no') }}", "refuses this conversation: no"),
+        ("\n{{ x.y.z }}", "UndefinedError: 'x' is undefined"),
+        ("\n{{ 'x' * 10**9 }}", "a string of more than"),
+    ):
+        with pytest.raises(TemplateError) as raised:
+            render_prompt(template(source), HELLO, settings=settings)
+        assert part in raised.value.message
+        assert raised.value.line == 2
+    with pytest.raises(UsageError):
+        render_prompt(CHAT, [], settings=settings)
+    with pytest.raises(UsageError, match="unknown host"):
+        render_prompt(CHAT, HELLO, settings=replace(settings, host="nothing"))
+
+
+@pytest.mark.parametrize("messages", ["hi", {"role": "user"}, ["hi"], None, [None]])
+def test_what_is_no_conversation_is_refused(messages: object) -> None:
+    with pytest.raises(UsageError, match="messages must be a list of objects"):
+        render_prompt(CHAT, messages)  # type: ignore[arg-type]
+
+
+def test_a_conversation_that_changes_between_renders_is_looked_at_again() -> None:
+    message = {"role": "user", "content": ["a"]}
+    conversation = Conversation((message,))
+    renderer = open_renderer(template("{{ messages[0].content|tojson }}"))
+    texts = []
+    for content in (["a"], ["b"], ["b", "c"]):
+        message["content"] = content
+        texts.append(renderer.render(RenderRequest(conversation)).prompt.text)
+    assert texts == ['["a"]', '["b"]', '["b", "c"]']
+
+
+def test_objects_that_are_no_json_become_what_transformers_makes_of_them() -> None:
+    class Image:
+        pass
+
+    class Name(str):
+        __slots__ = ()
+
+    conversation = Conversation(({"role": Name("user"), "content": Image(), "pair": (1, 2)},))  # type: ignore[dict-item]
+    assert render("{{ messages }}", conversation).prompt.text == (
+        "[{'role': 'user', 'content': '<Image>', 'pair': (1, 2)}]"
+    )
+
+
+def test_a_conversation_that_is_nested_too_deep_is_a_bound() -> None:
+    value: object = "x"
+    for _ in range(NESTING + 5):
+        value = [value]
+    conversation = Conversation(({"role": "user", "content": value},))  # type: ignore[dict-item]
+    for untrusted in (False, True):
+        failure = render("{{ messages }}", conversation, untrusted=untrusted).failure
+        assert failure is not None
+        assert failure.kind is FailureKind.BOUND
+
+
+def test_choose() -> None:
+    default, tool_use, rag = (
+        template("a"),
+        replace(template("b"), name="tool_use"),
+        replace(template("c"), name="rag"),
+    )
+    assert choose([default], None) is default
+    assert choose([default, tool_use], None) is default
+    assert choose([default, tool_use], []) is tool_use, "an empty list of tools is given, too"
+    assert choose([default, rag], [{}]) is default
+    with pytest.raises(UsageError, match="no default"):
+        choose([rag, tool_use], None)
+
+
+def test_importing_the_types_does_not_import_jinja() -> None:
+    program = (
+        "import sys; import chatlint.render.rendered, chatlint.render.renderer, chatlint.render.environment; "
+        "print([name for name in ('jinja2', 'asyncio', 'subprocess') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
