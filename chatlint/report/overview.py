@@ -89,8 +89,8 @@ def _capabilities(canvas: Canvas, found: Capabilities) -> Iterator[str]:
     for label, names in (*GROUPS.items(), ("more", tuple(rest))):
         group = [found.capabilities[name] for name in names if name in found.capabilities]
         if group:
-            yield from _grid(canvas, label, [_marked(canvas, capability) for capability in group])
-            yield from _notes(canvas, group)
+            yield from _grid(canvas, label, [_marked(canvas, label, capability) for capability in group])
+            yield from _notes(canvas, label, group)
 
 
 def _grid(canvas: Canvas, label: str, cells: Sequence[Piece]) -> Iterator[str]:
@@ -100,26 +100,29 @@ def _grid(canvas: Canvas, label: str, cells: Sequence[Piece]) -> Iterator[str]:
     yield from _row(canvas, label, cells)
 
 
-def _marked(canvas: Canvas, capability: Capability) -> Piece:
+def _marked(canvas: Canvas, label: str, capability: Capability) -> Piece:
     """A mark and a name, padded to the next stop of the grid."""
     mark, style = MARKS[capability.support]
-    text = f"{mark} {_spoken(capability.name)}"
+    text = f"{mark} {_spoken(label, capability.name)}"
     stop = (canvas.width - _indent(canvas)) // (3 if canvas.width >= _NARROW else 2)
     return text + " " * (-(canvas.cells(text) + 1) % stop), style
 
 
-def _spoken(name: str) -> str:
-    return name.replace("_", " ")
+def _spoken(label: str, name: str) -> str:
+    """A capability's name under the label of its group."""
+    return name.removeprefix(f"{label}_").replace("_", " ")
 
 
-def _notes(canvas: Canvas, group: Sequence[Capability]) -> Iterator[str]:
+def _notes(canvas: Canvas, label: str, group: Sequence[Capability]) -> Iterator[str]:
     """What "partial" and "raises" mean here, once for those of which the same is to be said. What the
     template refuses has a row of its own."""
     alike: dict[tuple[Support, str], list[str]] = {}
     for capability in group:
         refused = capability.note.startswith("declined: ")
         if capability.note and capability.support in (Support.PARTIAL, Support.RAISES) and not refused:
-            alike.setdefault((capability.support, capability.note), []).append(_spoken(capability.name))
+            alike.setdefault((capability.support, capability.note), []).append(
+                _spoken(label, capability.name)
+            )
     indent = " " * (_indent(canvas) + 2)
     for (support, note), names in alike.items():
         mark, style = MARKS[support]
