@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
+OLDER = "transformers-4.57"
+"""A host that hands null members of messages on, as many engines do; transformers 5.24 drops them."""
 FUNCTION = "/messages/1/tool_calls/0/function"
 """Where the first call of every probe in `calls/` stands."""
 ARGUMENTS = f"{FUNCTION}/arguments"

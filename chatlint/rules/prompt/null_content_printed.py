@@ -39,7 +39,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import supported
+from chatlint.rules.calls import OLDER, supported
 from chatlint.rules.cause import Cause, Sight, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -47,13 +47,12 @@ from chatlint.rules.sights import faulted, said
 from chatlint.rules.turns import agree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
 
-_OLDER = "transformers-4.57"
 _NULL = re.compile(r"(?<!\w)None(?!\w)")
 _CALLS = ("calls/one", "calls/one-result", "calls/one-followed")
 _FIX = "`{{ message.content or '' }}`"
@@ -66,14 +65,14 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     found = list(_causes(subject, subject.trace, way))
     yield from found
-    if not found and subject.trace.settings.host != _OLDER:
-        with subject.on_host(_OLDER) as older:
+    if not found and subject.trace.settings.host != OLDER:
+        with subject.on_host(OLDER) as older:
             yield from _causes(subject, older, way)
 
 
-def _causes(subject: Subject, trace: Trace, way: Mapping[str, str]) -> Iterator[Cause]:
+def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
     hosts = (trace.settings.host,)
-    pairs = list(_pairs(trace, way))
+    pairs = list(_pairs(trace, {**subject.footing.variant, **way}))
     printed = [sight for null, empty in pairs if (sight := _printed(null, empty))]
     broken = [null for null, empty in pairs if faulted(null) and empty.prompt]
     if printed:
@@ -96,11 +95,10 @@ def _causes(subject: Subject, trace: Trace, way: Mapping[str, str]) -> Iterator[
         )
 
 
-def _pairs(trace: Trace, way: Mapping[str, str]) -> Iterator[tuple[Observation, Observation]]:
+def _pairs(trace: Trace, way: Variant) -> Iterator[tuple[Observation, Observation]]:
     """The same with null and with an empty text."""
     for probe in _CALLS:
-        null, empty = {**way, "content": "null"}, {**way, "content": "empty"}
-        yield trace.see(probe, switches=None, **null), trace.see(probe, switches=None, **empty)
+        yield trace.look(probe, way, {"content": "null"}), trace.look(probe, way, {"content": "empty"})
 
 
 def _printed(null: Observation, empty: Observation) -> Sight | None:

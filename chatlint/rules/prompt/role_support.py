@@ -59,6 +59,7 @@ _ORDERS = (
     _Order("roles/two-systems", _LATER, (1,), refusing=None),
     _Order("roles/late-system", _LATER, (2,), refusing=None),
     _Order("roles/late-system-after-first", _LATER, (3,), refusing=None),
+    _Order("roles/assistant-first", "an answer that comes first", (0,), Severity.WARNING, None),
     _Order("roles/developer", "a developer message", (0,), Severity.WARNING),
     _Order("roles/developer-after-system", "a developer message", (1,), Severity.WARNING),
     _Order("roles/system-only", "system text alone", (0,), Severity.WARNING),

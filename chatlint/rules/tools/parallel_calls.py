@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import call_shown, lost_parts, named, supported
+from chatlint.rules.calls import OLDER, call_shown, lost_parts, named, reads_calls, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -43,9 +43,10 @@ from chatlint.rules.sights import after, at_end, bounds, crashes, declined, said
 from chatlint.text import Input
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
+    from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
 
 _SEVERAL = ("calls/two", "calls/two-result", "calls/two-followed", "calls/three")
@@ -56,6 +57,7 @@ _LOST = "A result stands in the prompt without its call; the model repeats the c
 def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     if way is None:
+        yield from _in_older_host(subject)
         return
     seen = [subject.see(probe, way, generation="off") for probe in _SEVERAL]
     one = [subject.see(probe, way) for probe in ("calls/one", "calls/one-result", "calls/one-followed")]
@@ -65,7 +67,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     what = "several tool calls in one message"
     yield from crashes(subject, seen, what, "Parallel calls fail.", without=one)
     losses = list(_losses(seen))
-    yield from losses or _unclosed(subject, way)
+    yield from losses or _unclosed(subject.trace, {**subject.footing.variant, **way})
 
 
 def _refused(seen: list[Observation]) -> Cause:
@@ -107,21 +109,34 @@ def _missing(observation: Observation) -> list[int]:
     ]
 
 
-def _unclosed(subject: Subject, way: Mapping[str, str]) -> Iterator[Cause]:
+def _in_older_host(subject: Subject) -> Iterator[Cause]:
+    """Some templates write calls only where content is null, which newer hosts never pass on."""
+    if reads_calls(subject) and subject.trace.settings.host != OLDER:
+        with subject.on_host(OLDER) as older:
+            for arguments in ("object", "string"):
+                way = {**subject.footing.variant, "content": "null", "arguments": arguments}
+                found = list(_unclosed(older, way))
+                if found:
+                    yield from found
+                    return
+
+
+def _unclosed(trace: Trace, way: Variant) -> Iterator[Cause]:
     """What follows the last call must not depend on how many there are."""
-    seen = [subject.see(f"calls/{count}", way, generation="off") for count in ("one", "two", "three")]
+    seen = [trace.look(f"calls/{count}", way, {"generation": "off"}) for count in ("one", "two", "three")]
     if not all(one.prompt and call_shown(one) for one in seen):
         return
     tails = [_tail(one) for one in seen]
     if len(set(tails)) == 1:
         return
     odd = 0 if tails[1] == tails[2] else 1
+    compared = ", ".join(f"{tail!r} after {count}" for count, tail in enumerate(tails, 1))
     yield Cause(
         key="unclosed",
-        message=f"what closes the calls depends on their number: {tails[0]!r}, {tails[1]!r}, {tails[2]!r} "
-        "after one, two and three",
+        message=f"what closes the calls depends on their number: {compared}",
         consequence="The model learns an unbalanced block and goes on writing after its call.",
         sights=(after(seen[odd], "/messages/1/tool_calls", "compare what follows the last call"),),
+        hosts=(trace.settings.host,),
     )
 
 
