@@ -12,7 +12,7 @@ import ast
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from chatlint.conversation import JSON
@@ -68,7 +68,7 @@ def bodies_of(turn: Turn) -> tuple[Body, ...]:
     """The bodies of a turn's calls, in order; empty unless every call shows something."""
     found: list[Body] = []
     for index in range(turn.calls()):
-        slots = _own(turn, index)
+        slots = turn.of_call(index)
         if not slots:
             return ()
         floor = found[-1].end if found else _floor(turn, slots[0].start)
@@ -79,14 +79,29 @@ def bodies_of(turn: Turn) -> tuple[Body, ...]:
     return tuple(found)
 
 
+def with_inner_names(turn: Turn) -> Turn:
+    """The turn with each name's slot inside the object literal of its call, where one stands before it as well: the
+    one before becomes *the same name again*."""
+    for index in range(turn.calls()):
+        slots = turn.of_call(index)
+        if len(slots) > 1 and slots[0].part is Part.NAME and _holds_name(turn, index, slots):
+            head = slots[0]
+            text = turn.text[: head.start] + SAME_NAME * (head.end - head.start) + turn.text[head.end :]
+            turn = replace(turn, text=text, slots=tuple(slot for slot in turn.slots if slot is not head))
+    return turn
+
+
+def _holds_name(turn: Turn, index: int, slots: Sequence[Slot]) -> bool:
+    """Whether an object literal behind a call's first slot holds all of the call, its name too."""
+    room = (slots[0].end, len(turn.raw))
+    call, sent = _sent(turn, index)
+    body = _object_body(turn, slots[1:], room, call, sent)
+    return body is not None and body.grade is Grade.WHOLE
+
+
 def grade_of(bodies: Sequence[Body]) -> Grade:
     """The lowest grade of several calls, NOTHING for none."""
     return min((body.grade for body in bodies), default=Grade.NOTHING)
-
-
-def _own(turn: Turn, index: int) -> tuple[Slot, ...]:
-    """The slots of a call that stand together: an echo of it behind other parts is none of its own."""
-    return turn.of_call(index)
 
 
 def _floor(turn: Turn, before: int) -> int:
@@ -94,14 +109,19 @@ def _floor(turn: Turn, before: int) -> int:
 
 
 def _body(turn: Turn, index: int, slots: Sequence[Slot], room: tuple[int, int]) -> Body:
-    call = calls_of(turn.message)[index]
-    function = call.get("function")
-    sent = function if isinstance(function, Mapping) else call
+    call, sent = _sent(turn, index)
     return (
         _object_body(turn, slots, room, call, sent)
         or _text_body(turn, slots, room, call, sent)
         or _keyed_body(turn, slots, call, sent)
     )
+
+
+def _sent(turn: Turn, index: int) -> tuple[Mapping[str, JSON], Mapping[str, JSON]]:
+    """A call as it was sent, and the part of it that holds name and arguments."""
+    call = calls_of(turn.message)[index]
+    function = call.get("function")
+    return call, function if isinstance(function, Mapping) else call
 
 
 # -- one object literal ------------------------------------------------------------------------------------

@@ -38,6 +38,7 @@ def learn_content(
     if reasoning and start.strip() and start.strip() == reasoning.start.strip():
         start = ""
     end = _end(start, gaps, header, call_opener) if start.strip() else ""
+    end = end or _blanks_before_end(gaps)
     known = {start.strip(), reasoning.start.strip() if reasoning else ""}
     others = [
         text
@@ -54,6 +55,13 @@ def learn_content(
 
 def _ends(gap: Gap) -> bool:
     return gap.before is Kind.CONTENT and gap.after is Kind.END
+
+
+def _blanks_before_end(gaps: Sequence[Gap]) -> str:
+    """Whitespace that the template writes between content and the mark that ends the turn."""
+    tails = [gap.text for gap in gaps if _ends(gap) and gap.last and not gap.calls]
+    blanks = {text[: len(text) - len(text.lstrip())] for text in tails if text.strip()}
+    return blanks.pop() if len(blanks) == 1 else ""
 
 
 def _starts(gaps: Sequence[Gap], reasoning: ReasoningMarks | None, header: str) -> list[str]:

@@ -33,8 +33,35 @@ def guess_reasoning(
             return ReasoningMarks(block[0], block[1], header, block[2], guess=True)
     for closer in _closers(samples):
         if _strips(samples, closer):
-            return ReasoningMarks(_opener(samples, closer, prompts), closer, header, None, guess=True)
+            opener = _opener(samples, closer, prompts)
+            return ReasoningMarks(opener, closer, _without_closer(header, closer), None, guess=True)
+    return _from_prompts(header, prompts)
+
+
+def _without_closer(header: str, closer: str) -> str:
+    """The header without a closer that the history writes in front of every content."""
+    kept = header.rstrip()
+    return kept[: -len(closer)] if kept.endswith(closer) and len(kept) > len(closer) else header
+
+
+def _from_prompts(header: str, prompts: Sequence[str]) -> ReasoningMarks | None:
+    """A prompt's opener, and the closer that another prompt (or the header) ends in; failing that, the closer that an
+    opener of its form has."""
+    openers = [tag for prompt in prompts if (tag := _last_tag(prompt)) and not closes(tag)]
+    closers = [tag for text in (*prompts, header) if (tag := _last_tag(text)) and closes(tag)]
+    for opener in openers:
+        for closer in closers:
+            if mirrors(opener, closer):
+                return ReasoningMarks(opener, closer, _without_closer(header, closer), None, guess=True)
+    for opener in openers:
+        if re.fullmatch(r"<[\w:-]*\w>", opener) and opener not in header:
+            return ReasoningMarks(opener, f"</{opener[1:]}", header, None, guess=True)
     return None
+
+
+def _last_tag(text: str) -> str:
+    pieces = [atom for atom in atoms(text) if not atom.isspace()]
+    return pieces[-1] if pieces and is_tag(pieces[-1]) else ""
 
 
 def _closers(samples: Samples) -> list[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from chatlint.errors import UsageError
 from chatlint.infer import shapes
-from chatlint.infer.bodies import Body, bodies_of, to_pattern
+from chatlint.infer.bodies import Body, bodies_of, to_pattern, with_inner_names
 from chatlint.infer.calls import CallMarks, learn_call_marks
 from chatlint.infer.content import learn_content
 from chatlint.infer.gaps import Gap, Kind, Opening, Sample, gaps_of, learn_opening, sample_of
@@ -53,7 +53,7 @@ class _Learning:
 
     def format(self) -> OutputFormat:
         printed = find_prompts(self.asked.footing)
-        turns = list(self._turns())
+        turns = [with_inner_names(turn) for turn in self._turns()]
         members = self._members(turns)
         self.samples = [sample_of(turn, self._bodies(turn, members)) for turn in turns]
         frame = self._around_text(self._opening(printed), printed, None)
@@ -134,7 +134,8 @@ class _Learning:
         if not with_calls:
             return None
         closers = [frame.content.end, frame.reasoning.end if frame.reasoning else ""]
-        ends = end_marks(frame.content.tails, frame.opening, closers)
+        between = message_ends(frame.gaps, frame.opening, "")
+        ends = end_marks(frame.content.tails, frame.opening, closers, between)
         return learn_call_marks(with_calls, frame.opening, ends, closers)
 
     def _assembled(
@@ -167,6 +168,8 @@ class _Learning:
         """Marks that end turns, and those that end messages inside one."""
         closer = calls.call_end + calls.section_end if calls else ""
         behind = [gap for gap in frame.gaps if gap.before is Kind.CALLS and gap.after is Kind.END]
+        if calls and calls.message_end is not None and any(gap.text.strip() == closer.strip() for gap in behind):
+            closer = ""  # nothing but a call's own end stands behind the last one: there the turn is handed over
         tails = [*frame.content.tails, *((gap, gap.text.removeprefix(closer)) for gap in behind)]
         known = [frame.content.end, *((calls.call_end, calls.section_end) if calls else ())]
         known += [frame.reasoning.end] if frame.reasoning else []

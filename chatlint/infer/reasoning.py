@@ -50,8 +50,8 @@ def learn_reasoning(
         return None
     opener = common_suffix(starts)
     following = _following(gaps, call_opener)
-    if not opener.strip() and following:
-        opener, header = _hidden_opener(header, prompts, following) or (opener, header)
+    if following:
+        opener, header = _whole_opener(opener, header, prompts, following)
     closer, content_start = _closer(opener, following, header)
     if not closer.strip() and not opener.strip():
         return None
@@ -65,19 +65,22 @@ def _following(gaps: Sequence[Gap], call_opener: str) -> list[tuple[Kind, str]]:
     return [(kind, text.removesuffix(call_opener) if kind is Kind.CALLS else text) for kind, text in found]
 
 
-def _hidden_opener(
-    header: str, prompts: Sequence[str], following: Sequence[tuple[Kind, str]]
-) -> tuple[str, str] | None:
-    """The opener and the header without it, where turns always open reasoning."""
+def _whole_opener(
+    opener: str, header: str, prompts: Sequence[str], following: Sequence[tuple[Kind, str]]
+) -> tuple[str, str]:
+    """The opener and the header without it, where turns always open reasoning, or other parts begin as it does: the
+    last piece of both together that mirrors what closes reasoning."""
     for _, text in following:
-        at = mirrored_start(header, text)
-        if at > 0:
-            return header[at:], header[:at]
+        at = mirrored_start(header + opener, text)
+        if 0 <= at < len(header):
+            return header[at:] + opener, header[:at]
+        if at >= 0 or opener.strip():
+            return opener, header
         for prompt in prompts:
             at = mirrored_start(prompt, text)
             if at >= 0:
                 return prompt[at:], header
-    return None
+    return opener, header
 
 
 def _closer(opener: str, following: Sequence[tuple[Kind, str]], header: str) -> tuple[str, str | None]:

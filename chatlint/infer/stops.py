@@ -19,7 +19,8 @@ def end_marks(
 ) -> tuple[str, ...]:
     """The marks that end turns, from what follows their last parts; those of last turns first.
 
-    `known` are closers of parts: a mark that begins like one is taken whole, else it would end the turn there.
+    `known` are closers of parts: where a turn ends with a tag that one of them begins with, the last tag is the mark
+    that ends it, and what stands before is another.
     `between` are marks before further messages of a turn.
     """
     found: dict[str, None] = {}
@@ -27,21 +28,28 @@ def end_marks(
         if any(text.lstrip().startswith(mark) for mark in found):
             continue
         mark = first_mark(text)
-        if not gap.last and mark in between:
+        if not mark or (not gap.last and (mark in between or not _is_next(mark, opening))):
             continue
-        if mark and any(closer.lstrip().startswith(mark) for closer in known):
-            mark = _whole(text)
-        if mark and (gap.last or (_is_tag_run(mark) and not _begins_header(mark, opening))):
+        if any(closer.lstrip().startswith(mark) for closer in known):
+            run = _tag_run(text)
+            mark = atoms(run)[-1] if run else ""
+            rest = run.removesuffix(mark)
+            found |= dict.fromkeys(one for one in (mark, rest.rstrip()) if one and one not in between)
+        else:
             found.setdefault(mark)
     return tuple(found)
 
 
-def _whole(text: str) -> str:
-    return text.strip() if all(is_tag(atom) or not atom.isspace() for atom in atoms(text.strip())) else ""
+def _is_next(mark: str, opening: Opening) -> bool:
+    """Whether a mark behind a turn of the history can be the turn's end: a tag that begins no header."""
+    return is_tag(atoms(mark)[0]) and not opening.header.strip().startswith(mark)
 
 
-def _is_tag_run(mark: str) -> bool:
-    return is_tag(atoms(mark)[0])
+def _tag_run(text: str) -> str:
+    """A text without whitespace at its ends, up to its last tag."""
+    pieces = atoms(text.strip())
+    last = max((index for index, atom in enumerate(pieces) if is_tag(atom)), default=-1)
+    return "".join(pieces[: last + 1])
 
 
 def first_mark(text: str) -> str:
@@ -54,10 +62,6 @@ def first_mark(text: str) -> str:
         return pieces[0]
     tagged = next((index for index, atom in enumerate(pieces) if is_tag(atom)), None)
     return "".join(pieces[:tagged]).strip() if tagged else stripped.split("\n", 1)[0].strip()
-
-
-def _begins_header(mark: str, opening: Opening) -> bool:
-    return opening.header.strip().startswith(mark)
 
 
 def message_ends(gaps: Sequence[Gap], opening: Opening, between_calls: str) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def _tool_format(output: OutputFormat) -> str:
     calls = output.tool_calls
     if calls is None:
         return "NONE"
-    if output.header_end:
+    if output.header_end or _is_addressed(output, calls):
         return "RECIPIENT_CHANNELS"
     if calls.syntax is not Syntax.TEXT:
         return "JSON_NATIVE"
@@ -68,6 +68,12 @@ def _tool_format(output: OutputFormat) -> str:
     if isinstance(calls.values.object, Members) or isinstance(calls.values.array, Items):
         return "NESTED_ELEMENTS"
     return "TAG_WITH_TAGGED" if _has_tag(calls.members.member) else "PYTHON_CALLS"
+
+
+def _is_addressed(output: OutputFormat, calls: ToolCalls) -> bool:
+    """Whether content begins as calls do, with another word in the name's place."""
+    start = output.content.start
+    return bool(calls.call_start.strip()) and start.startswith(calls.call_start) and not _has_tag(start)
 
 
 def _has_tag(member: str) -> bool:

@@ -98,7 +98,7 @@ class CallReader:
 
     def _named(self) -> bool:
         """Finds the name in the id, where it has no place of its own."""
-        if not self._name and self._id:
+        if not self._name and self._id and Slot.NAME not in self._plan.steps:
             self._name = self._name_in(self._id)
         return bool(self._name)
 

@@ -111,6 +111,7 @@ class Machine:
             yield from self._words(self._turn.frame)
         elif self._guesses_reasoning:
             yield from self._guess_reasoning()
+        yield from self._named_call()
         while (found := (yield from self._next_mark())) is not None:
             yield from self._at(found)
 
@@ -201,6 +202,8 @@ class Machine:
                 self._scribe.end_of_turn(mark)
             if self._turn.frame and kind in _BEFORE_HEADERS:
                 yield from self._words(self._turn.frame)
+            if kind is Kind.HEADER:
+                yield from self._named_call()
 
     def _closes_nothing(self, kind: Kind) -> bool:
         """Whether a mark has nothing to close here."""
@@ -321,6 +324,11 @@ class Machine:
         if plan.guess:
             yield from self._guess_closer()
         return True
+
+    def _named_call(self) -> Reading[None]:
+        """A message whose header is followed by a declared tool's name: a call, if the format writes calls so."""
+        if self._turn.named and self._prose.fresh:
+            yield from self._read_call(self._turn.named, Entry(0, weak=True), 0)
 
     # Guesses
 

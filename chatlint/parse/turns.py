@@ -44,6 +44,8 @@ class Mark(NamedTuple):
 class Recipient(NamedTuple):
     """How the words of a message's header name a tool."""
 
+    word: str
+    """What stands before the name."""
     pattern: re.Pattern[str]
     entry: Entry
     plan: Plan
@@ -74,6 +76,8 @@ class Turn(NamedTuple):
     reasoning: MarkerSet[Mark]
     """The marks that matter in reasoning."""
     frame: Frame | None
+    named: Plan | None = None
+    """Calls that begin with the tool's bare name, right behind a header."""
 
 
 def turn_of(output: OutputFormat) -> Turn:
@@ -111,7 +115,16 @@ def _compile(
             or (mark.entry and not mark.entry.weak)
         ),
         _frame(output, plan) if header_end else None,
+        plan if plan and _begins_with_name(output, plan) else None,
     )
+
+
+def _begins_with_name(output: OutputFormat, plan: Plan) -> bool:
+    """Whether a call is a message that names the tool first: only the header tells where it begins."""
+    second = plan.steps[1] if len(plan.steps) > 1 else None
+    section = output.tool_calls.section_start if output.tool_calls else ""
+    named = plan.steps[0] is Slot.NAME and isinstance(second, Marker) and second.strong
+    return named and not section and _strong(output.header)
 
 
 def _marks(output: OutputFormat, plan: Plan | None) -> Iterator[Mark]:
@@ -174,6 +187,8 @@ def _frame(output: OutputFormat, plan: Plan | None) -> Frame:
     openers = [part.start for part in parts] + (
         [output.tool_calls.call_start, output.tool_calls.section_start] if output.tool_calls else []
     )
+    recipient = _recipient(output, plan) if plan else None
+    openers += [recipient.word] if recipient else []
     starts = {match[0] for opener in openers if (match := _WORD_START.search(opener))}
     mark = marker(end)
     return Frame(
@@ -185,7 +200,7 @@ def _frame(output: OutputFormat, plan: Plan | None) -> Frame:
             if end in p.start
         ),
         tuple(words_of(p.start.partition(end)[0]) for p in output.content.every if end in p.start),
-        _recipient(output, plan) if plan else None,
+        recipient,
     )
 
 
@@ -201,4 +216,4 @@ def _recipient(output: OutputFormat, plan: Plan) -> Recipient | None:
         return None
     word = re.split(r"[\s>]", first.text.strip())[-1]
     pattern = re.compile(rf"(?:\A|(?<=[\s>])){re.escape(word)}([^\s<>]+)")
-    return Recipient(pattern, Entry(ends[0] + 1), plan, word.endswith(("=", ":")) or not word)
+    return Recipient(word, pattern, Entry(ends[0] + 1), plan, word.endswith(("=", ":")) or not word)

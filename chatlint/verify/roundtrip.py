@@ -9,7 +9,7 @@ loses is its own loss and is said, but fails nothing of the format.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chatlint.conversation import JSON, Message
 from chatlint.infer.samples import OFF, Samples, find_samples
@@ -24,8 +24,10 @@ from chatlint.verify.written import Written, written
 
 TEXTS: tuple[tuple[str, Variant, int], ...] = (
     ("roles/user-assistant", OFF, 1),
-    ("content/markup", {}, 1),
+    ("content/markup", OFF, 1),
 )
+_CUT = frozenset(("content/markup",))
+"""Probes of which only the conversation up to the message is asked, so that the message is the last."""
 REASONED: tuple[tuple[str, Variant, int], ...] = (("reasoning/last", OFF, 1),)
 CALLS: tuple[tuple[str, Variant, int], ...] = (
     ("calls/one", OFF, 1),
@@ -95,7 +97,7 @@ def round_trips(trace: Trace, output: OutputFormat, syntax: Syntax | None = None
     trips: list[RoundTrip] = []
     without: list[str] = []
     for probe, variant, index in _cases(samples, output):
-        seen = samples.look(probe, variant)
+        seen = _as_last(trace, samples.look(probe, variant), index) if probe in _CUT else samples.look(probe, variant)
         sent = written(trace, output, seen, index)
         if sent is None:
             without.append(seen.case.id)
@@ -120,6 +122,15 @@ def _in_form(case: tuple[str, Variant, int], suffix: str) -> tuple[str, Variant,
     if not suffix or not plain:
         return case
     return probe + suffix, {axis: value for axis, value in variant.items() if axis != "generation"}, index
+
+
+def _as_last(trace: Trace, seen: Observation, index: int) -> Observation:
+    """The same conversation up to a message, nothing behind it."""
+    case = seen.case
+    messages = case.conversation.messages[: index + 1]
+    return trace.ask(
+        replace(case, probe=f"{case.probe}/last", conversation=replace(case.conversation, messages=messages))
+    )
 
 
 def _trip(output: OutputFormat, seen: Observation, sent: Written) -> RoundTrip:

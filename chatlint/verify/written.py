@@ -80,11 +80,10 @@ def _begin(raw: str, lead: str, prompt: str | None, output: OutputFormat) -> tup
     """Where the model's text begins in the turn, what it was shown from the header on, and whether the history
     continues that."""
     header = plain(output.header)
-    if prompt is not None and raw.startswith(prompt):
+    own = lead.rindex(header) + len(header) if header and header in lead else -1
+    if prompt is not None and raw.startswith(prompt) and len(prompt) >= own:
         return len(prompt), _shown(prompt, header, output), True
-    if header and header in lead:
-        return lead.rindex(header) + len(header), header, False
-    return None
+    return (own, header, False) if own >= 0 else None
 
 
 def _shown(prompt: str, header: str, output: OutputFormat) -> str:
