@@ -7,19 +7,23 @@ nothing and is no content opener is itself an opener of reasoning that turns in 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from chatlint.conversation import JSON
 from chatlint.detect.footing import Footing
 from chatlint.detect.generation_prompt import added
-from chatlint.detect.kwargs import names_of, values_of
+from chatlint.detect.kwargs import ABOUT_REASONING, names_of, values_of
 from chatlint.infer.markers import atoms, is_tag
 from chatlint.parse.formats import GenerationPrompt, Marks, ReasoningState, SwitchedPrompt
 from chatlint.probe.axes import switched
+from chatlint.render.constants import TextKind
 from chatlint.probe.case import Variant
 
 OFF: Variant = {"generation": "off"}
+_DEGREES = ("none", "low", "medium", "high", "off", "on", "disabled", "enabled", "adaptive")
+_ABOUT_AMOUNT = re.compile(r"budget|tokens|max_", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +43,22 @@ def find_prompts(footing: Footing) -> tuple[Printed, ...]:
     )
     found = [plain]
     for name in names_of(footing):
-        tried = [_with(footing, name, value) for value in values_of(footing, name)]
+        tried = [_with(footing, name, value) for value in _values(footing, name)]
         if any(one.text != plain.text for one in tried if one):
             found += [one for one in tried if one]
     return tuple(found)
+
+
+def _values(footing: Footing, name: str) -> tuple[JSON, ...]:
+    """What detection would try and, of variables about reasoning, the degrees that the template spells anywhere (it
+    may look them up instead of comparing) and amounts, none of it among them."""
+    values = values_of(footing, name)
+    if not ABOUT_REASONING.search(name):
+        return values
+    spelled = {text.text for text in footing.syntax.texts if text.kind is TextKind.STRING}
+    degrees = tuple(degree for degree in _DEGREES if degree in spelled and degree not in values)
+    amounts = (0, 512) if _ABOUT_AMOUNT.search(name) else ()
+    return (*values, *degrees, *amounts)
 
 
 def _with(footing: Footing, name: str, value: JSON) -> Printed | None:
