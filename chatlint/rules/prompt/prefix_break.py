@@ -32,9 +32,9 @@ from chatlint.rules.sights import written_at
 from chatlint.rules.turns import agree, chats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
 
@@ -94,30 +94,34 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _steps(subject: Subject) -> Iterator[tuple[_Step, Observation, Observation]]:
     way = supported(subject)
-    steps: list[tuple[_Step, Mapping[str, str]]] = [(step, {}) for step in (*_TEXT, *_REASONING)]
+    steps: list[tuple[_Step, Variant]] = [(step, {}) for step in (*_TEXT, *_REASONING)]
     if way is not None:
         steps += [(step, {axis: way[axis] for axis in way if axis == "arguments"}) for step in _TOOLS]
     for step, axes in steps:
-        shorter = subject.see(step.shorter, axes, generation="on" if step.came == "assistant" else "off")
-        if shorter.prompt:
-            yield step, shorter, _nearest(subject, step, axes, shorter)
+        shorter, longer = _pair(subject, step, axes)
+        if shorter.prompt and longer.prompt:
+            yield step, shorter, longer
 
 
-def _nearest(subject: Subject, step: _Step, axes: Mapping[str, str], shorter: Observation) -> Observation:
-    """The longer prompt. An answer after a prompt that opens a thought has a thought, else it has none."""
-    plain = subject.see(step.longer, axes, generation="off")
-    if step.came != "assistant" or plain.text.startswith(shorter.text):
-        return plain
-    thought = subject.see(_THOUGHT.get(step.longer, step.longer), axes, generation="off")
-    return thought if thought.text.startswith(shorter.text) else plain
+def _pair(subject: Subject, step: _Step, axes: Variant) -> tuple[Observation, Observation]:
+    """The two prompts. An answer after a prompt that opens a thought has a thought, else it has none."""
+    prompted = "on" if step.came == "assistant" else "off"
+    shorter = subject.see(step.shorter, axes, generation=prompted)
+    longer = subject.see(step.longer, axes, generation="off")
+    if step.longer not in _THOUGHT or longer.text.startswith(shorter.text):
+        return shorter, longer
+    before, after = _THOUGHT[step.longer]
+    with_thought = subject.see(before, axes), subject.see(after, axes, generation="off")
+    holds = with_thought[0].prompt and with_thought[1].text.startswith(with_thought[0].text)
+    return with_thought if holds else (shorter, longer)
 
 
 _THOUGHT = {
-    "sequences/ua": "reasoning/last",
-    "sequences/uaua": "reasoning/two-turns",
-    "sequences/ucta": "reasoning/call-answered",
+    "sequences/ua": ("sequences/u", "reasoning/last"),
+    "sequences/uaua": ("reasoning/followed", "reasoning/two-turns"),
+    "sequences/ucta": ("reasoning/call-result", "reasoning/call-answered"),
 }
-"""The same with reasoning."""
+"""The same steps with reasoning, by the probe that has the answer."""
 
 
 def _word_start(text: str, place: int) -> int:
