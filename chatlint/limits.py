@@ -48,7 +48,7 @@ TOKENIZER_HEAD_BYTES = 256 * 1024 * 1024
 """How far into a `tokenizer.json` its head is looked for; real heads end before 2 MB."""
 
 TOKENIZER_MEMBER_CHARACTERS = 16 * 1024 * 1024
-"""Longest member of that head, or string inside the model."""
+"""Longest member of that head."""
 
 FOLDER_FILES = 10_000
 """Most files of one directory that are looked at."""

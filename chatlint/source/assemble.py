@@ -9,6 +9,7 @@ from chatlint.source.package import GenerationFacts, Package, Target, TargetKind
 from chatlint.source.special import SpecialTokens, is_byte_level, special_tokens
 from chatlint.source.tokenizer import TokenizerFiles, generation_facts, tokenizer_facts
 
+_GENERATION_FILES = ("generation_config.json", "config.json")
 _READ_HINT = "put that file right, or name the one that has the template"
 
 
@@ -27,6 +28,7 @@ def package_of(target: Target, reading: Reading, *, host: str) -> Package:
         files=tuple(reading.files),
         failures=tuple(reading.failures),
         ggufs=tuple(gguf.facts for gguf in reading.ggufs),
+        notes=tuple(reading.notes),
     )
 
 
@@ -89,7 +91,7 @@ def _tokenizer(reading: Reading, tokens: SpecialTokens | None, *, from_gguf: boo
         added=reading.objects.get("added_tokens.json"),
         head=reading.head,
         model_config=reading.objects.get("config.json"),
-        paths=reading.paths,
+        paths=reading.paths | reading.unknown,
     )
     return tokenizer_facts(files, tokens or {})
 
@@ -99,4 +101,6 @@ def _generation(reading: Reading) -> GenerationFacts:
     ids = dict(own.eos_ids)
     for gguf in reading.ggufs:
         ids |= gguf.generation.eos_ids
-    return GenerationFacts(eos_ids=ids, has_generation_config=own.has_generation_config)
+    there = reading.paths | reading.unknown
+    unread = [name for name in _GENERATION_FILES if name in there and name not in reading.objects]
+    return GenerationFacts(ids, own.has_generation_config or _GENERATION_FILES[0] in unread, not unread)

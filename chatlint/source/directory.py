@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES, TEMPLATES
-from chatlint.source.folder import ByteStream, Folder, read_record
+from chatlint.source.folder import ByteStream, Folder, OutOfReachError, read_record
 from chatlint.source.found import Found, Reader, template_text, templates_in
 from chatlint.source.json_text import JsonText, read_json
 from chatlint.source.package import Failure, PackageFile, TemplatePlace
@@ -45,6 +45,12 @@ class Reading:
     failures: list[Failure] = field(default_factory=list)
     tokens: SpecialTokens | None = None
     """Special tokens that the user gave."""
+    commit: str | None = None
+    """The Hub's commit that was read."""
+    unknown: frozenset[str] = frozenset()
+    """Files of which it is not known whether there are any: their absence says nothing."""
+    notes: list[str] = field(default_factory=list)
+    """What was decided while reading, for the report."""
 
     def add_template(self, name: str, path: str, content: bytes) -> None:
         """Note a template file. Raises TargetError if it is no text."""
@@ -98,16 +104,26 @@ class Reading:
 
 
 def read_folder(folder: Folder) -> Reading:
-    """Read what matters of a package's files. What cannot be read becomes a failure in the reading."""
+    """Read what matters of a package's files. What cannot be read becomes a failure in the reading.
+
+    Raises OutOfReachError if the folder as a whole cannot be read.
+    """
     reading = Reading(paths=frozenset(folder.paths()))
     # `chat_template.jinja` first: an additional template called `default` wins over it, as in transformers.
     for path in sorted(reading.paths, key=lambda path: (path != TEMPLATE_FILE, path)):
         try:
             _read_one(reading, folder, path)
+        except OutOfReachError:
+            raise
         except TargetError as error:
             reading.fail(path, error)
     _read_ggufs(reading, folder)
     return reading
+
+
+def read_whole_among(paths: Iterable[str]) -> list[str]:
+    """Those of a package's files that `read_folder` reads from the first byte to the last."""
+    return [path for path in paths if path in JSON_FILES or _template_name(path) is not None]
 
 
 def _read_one(reading: Reading, folder: Folder, path: str) -> None:
@@ -132,6 +148,8 @@ def _read_ggufs(reading: Reading, folder: Folder) -> None:
         try:
             with closing(folder.stream(path)) as stream:
                 reading.add_gguf(path, stream)
+        except OutOfReachError:
+            raise
         except TargetError as error:
             reading.fail(path, error)
     for path in models[GGUF_FILES:]:

@@ -12,7 +12,12 @@ from chatlint.errors import TargetError
 from chatlint.limits import FOLDER_FILES
 from chatlint.source.package import PackageFile
 
-_SUBFOLDERS = ("additional_chat_templates", "encoding")
+SUBFOLDERS = ("additional_chat_templates", "encoding")
+
+
+class OutOfReachError(TargetError):
+    """Where the files are cannot be reached, or wants something first: there is nothing to say about any of
+    them."""
 
 
 class ByteStream(Protocol):
@@ -153,7 +158,7 @@ def _listing(root: Path) -> list[str]:
         names = _names(root)
     except OSError as error:
         raise unreadable(str(root), error) from error
-    for subfolder in _SUBFOLDERS:
+    for subfolder in SUBFOLDERS:
         try:
             names += [f"{subfolder}/{name}" for name in _names(root / subfolder)]
         except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -32,21 +33,26 @@ def load(
     template_file: str | None = None,
     special_tokens_file: str | None = None,
     untrusted: bool = False,
+    cache: bool = True,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Package:
     """Load a target: every template in it, and the facts about its tokens.
 
     `template_file` judges another template with the target's tokens; `special_tokens_file` (in the shape of
     `tokenizer_config.json` or `special_tokens_map.json`) gives real tokens to a bare template, and overrides
     the target's own by name. `host` decides which variables the templates see. `untrusted` changes nothing
-    here: files are data, and are read within the same bounds wherever they come from.
+    here: files are data, and are read within the same bounds wherever they come from. `cache` False remembers
+    nothing of the Hub beside the client's own cache. `say` is told what is being fetched.
 
     Raises TargetError if the target cannot be loaded or has no template, UsageError if what was named is no
     target or one of the two files is at fault.
     """
     named = parse_target(target, revision=revision)
-    reading = _reading(named, offline=offline)
+    reading = _reading(named, offline=offline, cache=cache, say=say)
     if named.kind is TargetKind.FILE and reading.ggufs:
         named = replace(named, kind=TargetKind.GGUF)
+    if reading.commit is not None:
+        named = replace(named, revision=reading.commit)
     if template_file is not None:
         _replace_templates(reading, template_file)
     if special_tokens_file is not None:
@@ -54,10 +60,10 @@ def load(
     return package_of(named, reading, host=host)
 
 
-def _reading(target: Target, *, offline: bool) -> Reading:
+def _reading(target: Target, *, offline: bool, cache: bool, say: Callable[[str], None]) -> Reading:
     path = Path(target.locator)
     if target.kind is TargetKind.HUB:
-        return read_hub(target, offline=offline)
+        return read_hub(target, offline=offline, cache=cache, say=say)
     if target.kind is TargetKind.DIRECTORY:
         return read_folder(LocalFolder(path))
     if target.kind is TargetKind.CORPUS:

@@ -105,10 +105,12 @@ class TokenizerFacts:
 @dataclass(frozen=True, slots=True)
 class GenerationFacts:
     """End-of-sequence ids declared by each file that declares any (`generation_config.json`, …, a GGUF with
-    `#` and the key). `has_generation_config`: engines fall back to `config.json` only where it is absent."""
+    `#` and the key). `has_generation_config`: engines fall back to `config.json` only where it is absent.
+    `complete` is False where one of these files may be there and was not read."""
 
     eos_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     has_generation_config: bool = False
+    complete: bool = True
 
 
 class Vocabulary(Protocol):
@@ -149,7 +151,8 @@ class Failure:
 @dataclass(frozen=True, slots=True)
 class Package:
     """A loaded target. `templates` are those its host would use, chosen first; `copies` are further ones
-    found that the host does not read (they are compared, not judged)."""
+    found that the host does not read (they are compared, not judged). `notes` say what was decided while
+    loading: which of several GGUFs was read, from which commit."""
 
     target: Target
     templates: tuple[Template, ...]
@@ -159,6 +162,7 @@ class Package:
     files: tuple[PackageFile, ...] = ()
     failures: tuple[Failure, ...] = ()
     ggufs: tuple[GgufFacts, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def template(self, name: str = "default") -> Template:
         """The template of that name. Raises KeyError with the names there are."""

@@ -23,6 +23,7 @@ _AGAIN = "download or save the file again"
 _LARGEST_CHUNK = 4 * 1024 * 1024
 _MODEL = re.compile(r'"model"[ \t\n\r]*:[ \t\n\r]*(?=[{\[])')
 _TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_STRING_REST = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 
 
 def read_head(stream: ByteStream, name: str) -> Mapping[str, JSON]:
@@ -105,17 +106,25 @@ class _Head:
         depth = 0
         while True:
             for token in _TOKEN.finditer(self._text, at):
-                sign = token[0][0]
+                sign, at = token[0][0], token.end()
                 if sign == '"' and not token[1]:
-                    at = token.start()  # the string goes on in what is not read yet
+                    at = self._string_end(at)
                     break
-                at = token.end()
                 depth += (sign in "{[") - (sign in "}]")
                 if depth <= 0:
                     return at
             else:
-                at = len(self._text)
-            self._text, at = self._text[at:], 0
+                self._text, at = "", 0
+                self._more_or_raise()
+
+    def _string_end(self, at: int) -> int:
+        """Where the string ends that goes on at `at`, beyond what is read."""
+        while True:
+            rest = _STRING_REST.match(self._text, at)
+            at = rest.end() if rest else at
+            if self._text[at : at + 1] == '"':
+                return at + 1
+            self._text, at = self._text[at:], 0  # nothing, or a backslash whose other half is not read yet
             self._more_or_raise()
 
     def _more_or_raise(self) -> None:

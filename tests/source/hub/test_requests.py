@@ -1,0 +1,198 @@
+"""What a check costs at the Hub: cold, warm, offline; and what it leaves behind."""
+
+from __future__ import annotations
+
+import json
+
+from tests.source.hub.conftest import model_files
+from tests.source.model_files import template_processing, tokenizer_json
+
+SMALL = ("config.json", "generation_config.json", "tokenizer_config.json")
+
+
+def large_tokenizer(size, specials):
+    """A `tokenizer.json` of `size` bytes whose head holds `specials` added tokens."""
+    names = [f"<|special_{number:06}|>" for number in range(specials)]
+    whole = tokenizer_json(template_processing("<s>"), specials=("<unk>", "<s>", "<|im_end|>", *names))
+    text = json.dumps(whole)
+    return text.replace('"vocab": {', '"vocab": {"' + "x" * (size - len(text)) + '": 999999, ', 1).encode()
+
+
+def test_cold_warm_offline(hub, run):
+    hub.add("org/model", model_files(**{"tokenizer.json": large_tokenizer(30_000_000, 10)}))
+
+    cold = run("check", "org/model")
+    assert (cold.status, cold.err) == (0, "")
+    assert len(hub.log) <= 2 * len(SMALL) + 5
+    assert hub.sent < 4_000_000
+
+    hub.log.clear()
+    warm = run("check", "org/model")
+    assert hub.requests == ["GET /api/models/org/model"]
+    assert warm.target == cold.target
+
+    hub.log.clear()
+    hub.die()
+    offline = run("check", "org/model", "--offline")
+    assert hub.log == []
+    assert offline.target | {"notes": []} == cold.target
+    assert "read offline; commit" in offline.target["notes"][0]
+
+
+def test_the_head_of_a_tokenizer_is_all_that_is_read_of_it(hub, run):
+    """As large a head as real ones have: 6,000 added tokens are a megabyte."""
+    hub.add("org/model", model_files(**{"tokenizer.json": large_tokenizer(30_000_000, 6_000)}))
+    done = run("check", "org/model")
+    assert done.status == 0
+    assert hub.sent < 4_000_000
+    ranges = [asked.range for asked in hub.log if asked.range]
+    assert ranges == ["bytes=0-3145727"] * 2  # to the Hub, and on to its storage
+
+
+def test_what_was_fetched_lands_in_the_clients_cache(hub, run, home):
+    repo = hub.add("org/model", model_files())
+    run("check", "org/model")
+    snapshot = home / "hf" / "hub" / "models--org--model" / "snapshots" / repo.refs["main"]
+    assert {path.name for path in snapshot.iterdir()} == {*SMALL, "tokenizer.json"}
+    assert not (snapshot.parents[1] / "refs").exists()  # another tool must not take this for a whole snapshot
+
+
+def test_what_is_in_the_clients_cache_is_taken_from_it(hub, run):
+    hub.add("org/model", model_files())
+    run(code="import huggingface_hub as h; h.snapshot_download('org/model', allow_patterns='*.json')")
+    hub.log.clear()
+    assert run("check", "org/model").status == 0
+    assert hub.requests == ["GET /api/models/org/model"]
+
+
+def test_offline_from_the_clients_cache_alone(hub, run):
+    hub.add("org/model", model_files())
+    run(code="import huggingface_hub as h; h.hf_hub_download('org/model', 'tokenizer_config.json')")
+    hub.die()
+    target = run("check", "org/model", HF_HUB_OFFLINE="1").target
+    assert target["status"] == "checked"
+    assert target["notes"][-1] == "only those files are known that were fetched before"
+    assert {file["path"] for file in target["files"]} == {"tokenizer_config.json"}
+    # The tokenizer may have a file that says more: nothing is concluded from its absence.
+    assert [one["rule"] for one in target["templates"][0]["not_evaluated"]] == ["double-bos"]
+
+
+def test_a_listing_that_the_client_made_is_whole(hub, run):
+    """`snapshot_download` leaves one; then offline nothing is unknown but what was not fetched."""
+    hub.add("org/model", model_files())
+    run(
+        code="import huggingface_hub as h; h.snapshot_download('org/model', allow_patterns='tokenizer_config.json')"
+    )
+    assert len(run("check", "org/model", "--offline").target["notes"]) == 1
+
+
+def test_a_new_commit_is_noticed_and_fetched(hub, load):
+    repo = hub.add("org/model", model_files())
+    first = load("org/model")
+    repo.commit(model_files(**{"chat_template.jinja": b"{{ messages[0].content }}"}))
+    second = load("org/model")
+    assert first.target.revision != second.target.revision == repo.refs["main"]
+    assert second.template().place.file == "chat_template.jinja"
+
+
+def test_revisions(hub, load):
+    repo = hub.add("org/model", model_files())
+    old = repo.refs["main"]
+    repo.commit(model_files(**{"chat_template.jinja": b"new"}), ref="refs/pr/1")
+    by_name = load("org/model@refs/pr/1")
+    assert by_name.target.revision == repo.refs["refs/pr/1"]
+    assert by_name.template().text == "new"
+    assert load("org/model", revision=old).target.revision == old
+    hub.log.clear()
+    assert load(f"org/model@{old}", offline=True).target.revision == old
+    assert hub.log == []
+
+
+def test_offline_imports_no_client(hub, run):
+    hub.add("org/model", model_files())
+    run("check", "org/model")
+    code = """
+import sys
+from chatlint.source.load import load
+load("org/model", offline=True)
+print(*(name for name in sys.modules if name.split(".")[0] in ("huggingface_hub", "httpx2", "httpx")))
+"""
+    assert run(code=code).out.strip() == ""
+
+
+def test_local_targets_import_no_client(run):
+    code = "import sys; from chatlint.source.load import load; load('corpus:chatml'); print('huggingface_hub' in sys.modules)"
+    assert run(code=code).out.strip() == "False"
+
+
+def test_nothing_is_reported_about_its_use(hub, run):
+    hub.add("org/model", model_files())
+    run("check", "org/model", HF_HUB_DISABLE_TELEMETRY="0")
+    assert all("/api/models/" in path or "/resolve/" in path for path in hub.requests)
+
+
+def test_without_a_store_the_clients_cache_still_serves(hub, load, home):
+    hub.add("org/model", model_files())
+    load("org/model", cache=False)
+    assert not (home / "store").exists()
+    hub.log.clear()
+    load("org/model", cache=False)
+    assert len(hub.log) == 1
+
+
+def test_settings_of_the_process_come_back(hub, load):
+    import logging
+
+    from huggingface_hub import constants
+    from huggingface_hub.utils import are_progress_bars_disabled
+
+    def settings():
+        level = logging.getLogger("huggingface_hub").level
+        return level, constants.HF_HUB_DISABLE_TELEMETRY, are_progress_bars_disabled()
+
+    before = settings()
+    hub.add("org/model", model_files())
+    load("org/model")
+    assert settings() == before
+
+
+def test_requests_of_others_are_not_watched(hub, load):
+    from huggingface_hub.utils import get_session
+
+    hub.add("org/model", model_files())
+    load("org/model")
+    hub.fault("/busy", 429)
+    assert get_session().get(f"{hub.url}/busy").status_code == 429
+
+
+def test_it_is_said_what_is_being_fetched(hub, load):
+    hub.add("org/model", model_files())
+    said = []
+    load("org/model", say=said.append)
+    assert said[0] == "org/model: asking the Hub"
+    assert said[1:] == [f"org/model: {number} of 4 files" for number in range(4)]
+
+
+def test_progress_is_for_terminals(hub, run):
+    hub.add("org/model", model_files())
+    assert run("check", "org/model", text=True).err == ""
+
+
+def test_the_caches_place_is_where_the_client_has_it(run, home):
+    places = [
+        {"HF_HOME": None},
+        {"HF_HOME": None, "XDG_CACHE_HOME": str(home / "xdg")},
+        {"HF_HOME": ""},
+        {"HF_HOME": "~/hf home"},
+        {"HF_HUB_CACHE": "$HOME/elsewhere"},
+        {"HUGGINGFACE_HUB_CACHE": str(home / "old")},
+        {"HF_HUB_CACHE": str(home / "new"), "HUGGINGFACE_HUB_CACHE": str(home / "old")},
+    ]
+    code = """
+from chatlint.source.hub_cache import cache_root
+from huggingface_hub.constants import HF_HUB_CACHE
+print(cache_root()); print(HF_HUB_CACHE)
+"""
+    for place in places:
+        ours, theirs = run(code=code, **place).out.splitlines()
+        assert ours == theirs, place
