@@ -35,6 +35,8 @@ class CallReader:
         self._name = ""
         self._id = ""
         self._started = False
+        self._listed = False
+        """Whether the calls stand in a list of their own."""
         self.cut = False
         """Whether the text ended inside a call's arguments."""
 
@@ -228,6 +230,7 @@ class CallReader:
     def _object(self, reader: ObjectReader) -> Reading[bool]:
         """An object literal with everything in it."""
         whole = yield from reader.read(self._name)
+        self._listed = self._listed or reader.listed
         if not self._started:
             return False
         self._id = reader.id or self._id
@@ -252,6 +255,7 @@ class CallReader:
         self._scribe.start(self._id, self._name)
         self._stream.release()
         self._stream.echo = partial(ArgumentsDelta, self._scribe.calls - 1)
+        self._stream.direct = self._scribe.arguments
 
     def _end(self, whole: bool) -> None:
         self._stream.echo = None
@@ -261,22 +265,26 @@ class CallReader:
     # What follows
 
     def _another(self) -> Reading[bool]:
-        """Passes what closes a call, then reads the next one, if one follows."""
-        stream, plan = self._stream, self._plan
-        in_section = True
-        while in_section and (yield from stream.skip_blank()):
-            closed = yield from take(stream, plan.closers)
-            if closed is None:
-                break
-            in_section = not closed
-        if stream.final and self._at_end_of_call(stream.text[stream.at : stream.at + 1]):
-            stream.at = len(stream.text)
-        if not in_section or (yield from stream.skip_blank()) == "":
-            return False
+        """Passes what closes a call, then reads the next one, if one follows; else leaves what does, and the
+        whitespace before it."""
+        stream = self._stream
         stream.keep()
-        if (yield from self._next_call()):
+        in_section = True
+        while in_section and (char := (yield from stream.skip_blank())):
+            if char == "]" and self._listed:
+                stream.at += 1
+            elif (closed := (yield from take(stream, self._plan.closers))) is not None:
+                in_section = not closed
+            else:
+                break
+            stream.keep()
+        if self._at_end_of_call(stream.text[stream.at : stream.at + 1]):
+            stream.at = len(stream.text)
+        elif in_section and (yield from self._next_call()):
             return True
-        stream.rewind()
+        else:
+            stream.rewind()
+        stream.release()
         return False
 
     def _next_call(self) -> Reading[bool]:
@@ -284,11 +292,11 @@ class CallReader:
         stream, plan = self._stream, self._plan
         separated = False
         while char := (yield from stream.skip_blank()):
-            if char in ",;" or (char == "]" and plan.skeleton):
+            if char in ",;":
                 stream.at += 1
             elif not (yield from take(stream, plan.separator)):
                 break
-            separated = separated or char != "]"
+            separated = True
         entry = None if char == "{" and plan.skeleton else (yield from self._entry())
         declared = plan.guess or not separated
         if entry:

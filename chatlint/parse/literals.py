@@ -189,7 +189,7 @@ class Literal:
                 write(self.json)
             if self.ended or self.broken:
                 return self.ended
-            if stream.echo is not None:
+            if stream.echo is not None and write == stream.direct:
                 stream.trim()
                 stream.quiet = self._hush(stream, stream.echo)
             yield

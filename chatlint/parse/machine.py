@@ -280,7 +280,7 @@ class Machine:
         """A mark that closes nothing (rule 6)."""
         if self._prose.fresh and not self.stream.text[self.stream.at : found.start].strip():
             self._pass(found)
-        elif self._mentioned(found.start):
+        elif self._prose.literal or self._mentioned(found.start):
             self._as_text(found)
         else:
             found = self._wait_at(found)
@@ -307,6 +307,7 @@ class Machine:
             self.stream.at += found.end
         else:
             self._waited_as_text(found)
+            self._prose.literal = True
 
     def _read_call(self, plan: Plan, entry: Entry, offset: int, name: str = "") -> Reading[bool]:
         """Reads calls, some characters on; if there is none, the stream is where it was."""
@@ -326,7 +327,7 @@ class Machine:
         return True
 
     def _named_call(self) -> Reading[None]:
-        """A message whose header is followed by a declared tool's name: a call, if the format writes calls so."""
+        """A call that begins with a declared tool's name right behind a header, if the format has such."""
         if self._turn.named and self._prose.fresh:
             yield from self._read_call(self._turn.named, Entry(0, weak=True), 0)
 

@@ -96,11 +96,26 @@ class MemberReader:
             inner = schema.member(key)
             before += f"{quoted(key)}: "
         else:
-            way, inner = (yield from take(self._stream, layout.ways)) or way, schema.item
+            way, inner = (yield from self._item_way(layout)) or way, schema.item
         self._write(before)
         if way is None or depth == NESTING:
             return False
         return (yield from self._value(Spot(layout, way, key, inner, outer, depth)))
+
+    def _item_way(self, layout: Layout) -> Reading[Way | None]:
+        """The way of an item, by the mark it begins with; whitespace before anything else is the item's."""
+        stream = self._stream
+        while layout.ways.entries:
+            at = blank(stream.text, stream.at).end()  # type: ignore[union-attr]
+            found = fit(layout.ways, stream, at)
+            if isinstance(found, Found):
+                stream.at = found.end
+                way: Way = found.what
+                return way
+            if found != MORE:
+                break
+            yield
+        return None
 
     def _place(self, layout: Layout, outer: Outer) -> Reading[str]:
         """What stands here, past whitespace: "member" or "separator", whose mark is passed; "end", whose mark
@@ -129,7 +144,10 @@ class MemberReader:
         while True:
             found = layout.ways.find(stream.text, stream.at, stream.final)
             end = found.start if isinstance(found, Found) else found
-            if end - stream.at > _KEY or (stream.final and not isinstance(found, Found)):
+            if end - stream.at > _KEY:
+                return None
+            if stream.final and not isinstance(found, Found):
+                stream.at = len(stream.text)
                 return None
             if isinstance(found, Found):
                 key = stream.text[stream.at : end].strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 
@@ -12,6 +13,8 @@ from chatlint.parse.stream import Reading, Stream
 
 _short = re.compile(r'"(?:[^"\\]|\\.){0,256}"|\'(?:[^\'\\]|\\.){0,256}\'', re.DOTALL).match
 _word = re.compile(r"[^\s,{}\[\]\"':]{1,64}").match
+_EXTRA = 3
+"""So many members of no interest may come first where it is in doubt whether an object is a call."""
 _SHORT = 600
 """A key or name that has not ended after so many characters is none."""
 
@@ -60,6 +63,10 @@ class ObjectReader:
         """Whether the arguments came to their end."""
         self.closed = False
         """Whether the object did."""
+        self.listed = False
+        """Whether it stands in a list."""
+        self._extra = 0
+        """Members of no interest so far."""
 
     def read(self, name: str) -> Reading[bool]:
         """The object, or the first of an array. `name` is the tool's, if it was read before. False if it is
@@ -68,10 +75,13 @@ class ObjectReader:
         char = yield from self._stream.skip_blank()
         if char == "[":
             self._stream.at += 1
+            self.listed = True
             char = yield from self._stream.skip_blank()
         if char != "{":
             return False
         whole = yield from self._members(())
+        if whole and not self._declared and not self._name and not self.id:
+            self._unwrap()
         if whole and not self._declared and (self._name or self.id):
             self._say()
         if self._said and whole and not self._written:
@@ -156,8 +166,9 @@ class ObjectReader:
 
     def _other(self, path: tuple[str, ...], char: str) -> Reading[bool]:
         """A value of no interest. While in doubt whether this is a call at all, it must be short."""
+        self._extra += 1
         if self._declared and not self._said:
-            return path[0] in self._skeleton.keys and (yield from self._short_text()) is not None
+            return self._extra <= _EXTRA and (yield from self._short_text()) is not None
         if char == "{" or char == "[":
             spare: list[str] = []
             whole = yield from container(self._stream, spare.append)
@@ -167,6 +178,15 @@ class ObjectReader:
         if char == '"' or char == "'":
             return (yield from string(self._stream, _nowhere, ",}"))
         return (yield from self._short_text()) is not None
+
+    def _unwrap(self) -> None:
+        """A call inside another object, under a key that the format does not know."""
+        value = decoded("".join(self._spare))
+        name = value.get((self._skeleton.name or ("",))[-1]) if isinstance(value, dict) else None
+        inner = value.get(self._skeleton.arguments[-1]) if isinstance(value, dict) else None
+        if isinstance(name, str) and isinstance(inner, dict):
+            self._name = name
+            self._spare = [json.dumps(inner, ensure_ascii=False)]
 
     def _say(self) -> None:
         if not self._said:

@@ -11,7 +11,9 @@ _OPENING_QUOTES = frozenset("`“‘«([{")
 class Prose:
     """The prose at hand."""
 
-    __slots__ = ("_scribe", "apart", "fresh", "in_reasoning", "last", "marked", "wrapped")
+    __slots__ = (
+        "_content_said", "_scribe", "apart", "fresh", "in_reasoning", "last", "literal", "marked", "wrapped",
+    )  # fmt: skip
 
     def __init__(self, scribe: Scribe, *, apart: bool, marked: bool) -> None:
         self._scribe = scribe
@@ -26,11 +28,15 @@ class Prose:
         """Whether there was a mark: then whitespace before the first word belongs to it."""
         self.last = ""
         """The end of what was said since the last mark."""
+        self.literal = False
+        """Whether an opener stands in it as text: then its closer is text too."""
+        self._content_said = False
 
     def say(self, text: str) -> None:
-        """More of it."""
+        """More of it. Whitespace after a mark is the mark's, unless it parts two pieces of content."""
         if self.fresh and self.marked:
-            text = text.lstrip()
+            words = text.lstrip()
+            text = text if words and self._content_said and not self.in_reasoning else words
         if not text:
             return
         self.fresh = False
@@ -38,11 +44,13 @@ class Prose:
         if self.in_reasoning and self.apart:
             self._scribe.reasoning(text)
         else:
+            self._content_said = True
             self._scribe.content(text)
 
     def after_mark(self) -> None:
         """A mark was passed; the next prose begins."""
         self.fresh = self.marked = True
+        self.literal = False
         self.last = ""
 
     def mentions(self, waiting: str) -> bool:

@@ -29,7 +29,7 @@ blank = re.compile(rf"\s{{0,{BLANKS}}}").match
 class Stream:
     """Unused text. `final` says that no more will come."""
 
-    __slots__ = ("_from", "_keeping", "_kept", "at", "echo", "final", "quiet", "taken", "text")
+    __slots__ = ("_from", "_keeping", "_kept", "at", "direct", "echo", "final", "quiet", "taken", "text")
 
     def __init__(self) -> None:
         self.text = ""
@@ -40,7 +40,9 @@ class Stream:
         self.quiet: Quiet | None = None
         """The short way for the next chunk, set by a reader for as long as it is paused."""
         self.echo: Callable[[str], Event] | None = None
-        """What text becomes that a reader passes on unchanged; None where it must go through the reader."""
+        """What text becomes that is written to `direct`; None where there is no call to write to."""
+        self.direct: Callable[[str], None] | None = None
+        """Takes the arguments of the call at hand."""
         self._from = 0
         self._kept: list[str] = []
         self._keeping = False
