@@ -35,6 +35,7 @@ from chatlint.verdict import (
     TemplateReport,
     declared_stops,
 )
+from chatlint.verify.roundtrip import round_trips
 
 T = TypeVar("T")
 
@@ -48,12 +49,15 @@ def judge(template: Template, package: Package, settings: Settings) -> TemplateR
         stages = _Stages(able=not subject.broken)
         capabilities = stages.run("detect", lambda: detect_capabilities(trace, subject.syntax))
         subject.format = output = stages.run("infer", lambda: learn(trace, subject.syntax))
+        trips = stages.run("verify", lambda: round_trips(trace, output, subject.syntax)) if output else None
+        subject.round_trips = trips
         judged = run(subject, Selection(settings.select, settings.ignore))
         return TemplateReport(
             template,
             settings.host,
             capabilities,
             output,
+            trips,
             declared_stops(package),
             limits(trace),
             judged.findings,

@@ -20,10 +20,11 @@ from chatlint.parse.formats import OutputFormat
 from chatlint.parse.vocabulary import in_words
 from chatlint.rules.finding import Finding, Severity
 from chatlint.source.package import Failure, Package, PackageFile, TargetKind, Template
+from chatlint.verify.roundtrip import RoundTrips
 
 SCHEMA = "chatlint.report/1"
 INTERNAL = "internal"
-OWN_STAGES = (INTERNAL, "detect", "infer", "rules")
+OWN_STAGES = (INTERNAL, "detect", "infer", "verify", "rules")
 """Stages of failures that are chatlint's own: a stage that breaks is not the template's fault."""
 _RANK = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 _THRESHOLD = {FailOn.INFO: 1, FailOn.WARNING: 2, FailOn.ERROR: 3, FailOn.NEVER: 4}
@@ -83,6 +84,7 @@ class TemplateReport:
     host: str
     capabilities: Capabilities | None = None
     format: OutputFormat | None = None
+    round_trips: RoundTrips | None = None
     declared_stops: Mapping[str, tuple[Stop, ...]] = field(default_factory=dict)
     limits: tuple[Limit, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -108,7 +110,7 @@ class TemplateReport:
                 "engines": {},
             },
             "format": in_words(self.format) if self.format else None,
-            "round_trips": None,
+            "round_trips": _round_trips(self.round_trips) if self.round_trips else None,
             "serving": None,
             "limits": plain(self.limits),
             "findings": plain(self.findings),
@@ -238,6 +240,23 @@ def _generation_prompt(found: GenerationPrompt, format_: OutputFormat | None) ->
         by_switch.setdefault(name, {})[value] = {"text": text, "reasoning": reasoning_state(format_, setting)}
     reasoning = reasoning_state(format_, "")
     return {"text": found.text, "reasoning": reasoning, "by_switch": by_switch, "note": found.note}
+
+
+def _round_trips(found: RoundTrips) -> dict[str, JSON]:
+    return {
+        "passed": found.passed,
+        "failed": len(found.failures),
+        "not_applicable": len(found.not_applicable),
+        "failures": [
+            {
+                "case": trip.case,
+                "text": trip.text,
+                "differences": plain(trip.differences),
+                "chunks": plain(trip.chunks),
+            }
+            for trip in found.failures
+        ],
+    }
 
 
 def reasoning_state(format_: OutputFormat | None, setting: str) -> str | None:

@@ -11,6 +11,7 @@ from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
 from chatlint.report.grammar import grammar_rows
 from chatlint.verdict import TemplateReport, reasoning_state
+from chatlint.verify.roundtrip import RoundTrips
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "roles": (
@@ -79,6 +80,8 @@ def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
         yield from _generation_prompt(canvas, report, report.capabilities)
     if report.format:
         yield from _format(canvas, report.format)
+    if report.round_trips:
+        yield from _round_trips(canvas, report.round_trips)
     yield from _stops(canvas, report)
     yield from _limits(canvas, report)
     yield from _missing(canvas, report)
@@ -166,6 +169,18 @@ def _format(canvas: Canvas, output: OutputFormat) -> Iterator[str]:
         yield from canvas.fold(pieces, indent=" " * (_indent(canvas) + widest + 2), first=first)
     if output.end_of_turn:
         yield from _row(canvas, "turn ends", [(mark, "literal") for mark in output.end_of_turn])
+
+
+def _round_trips(canvas: Canvas, found: RoundTrips) -> Iterator[str]:
+    """How many probe messages came back from the text that a model would write, and what did not."""
+    total = len(found.trips)
+    said: list[Piece] = [(f"{found.passed} of {total}", "good" if found.passed == total else "part")]
+    if found.not_applicable:
+        said += words(f"({len(found.not_applicable)} not applicable)", "faint")
+    yield from _row(canvas, "round trips", said)
+    for trip in found.failures:
+        lost = [f"{one.field} ({one.cause})" for one in trip.differences] or ["another message in chunks"]
+        yield from _row(canvas, "", [(f"{trip.case}:", "part"), *words(", ".join(lost), "faint")])
 
 
 def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:

@@ -32,6 +32,9 @@ from chatlint.parse.formats import (
 from chatlint.rules.finding import Confidence, Evidence, Finding, Location, Severity
 from chatlint.source.package import Failure, PackageFile, TargetKind, Template, TemplatePlace
 from chatlint.verdict import Report, Status, Stop, TargetFailure, TargetReport, TemplateReport
+from chatlint.verify.comparison import Cause
+from chatlint.verify.comparison import Difference as Difference_
+from chatlint.verify.roundtrip import RoundTrip, RoundTrips
 
 TEXT = """{%- for message in messages %}
 {{- '<|' + message.role + '|>' }}{{ message.content }}{{ '<|end|>' }}
@@ -120,12 +123,21 @@ def output_format():
     )
 
 
+def round_trips():
+    def trip(case, *differences):
+        return RoundTrip(case, {"role": "assistant"}, "<call>f<arg=a>1</arg></call>", {}, differences, True)
+
+    lost = Difference_("tool_calls/0/arguments/a", "1", 1, Cause.AMBIGUOUS)
+    return RoundTrips((trip("calls/one"), trip("arguments/one", lost)), ("reasoning/call",))
+
+
 def template_report(**changes):
     facts = {
         "template": template(),
         "host": "transformers-5.24",
         "capabilities": capabilities(),
         "format": output_format(),
+        "round_trips": round_trips(),
         "declared_stops": {"eos_token": (Stop(2, "<|end|>"),), "generation_config.json": (Stop(2, "<|end|>"), Stop(7, None))},
         "limits": (Limit("system must come first", 4, ("roles/late-system",)),),
         "findings": (

@@ -50,3 +50,9 @@ def test_the_grammar_is_said_as_a_person_reads_it():
         "              arguments  <arg=⟨key⟩>⟨value⟩</arg>…  strings as they are",
     ]
     assert "  prompt ends <|assistant|>⏎ (reasoning open)" in lines
+
+
+def test_what_did_not_come_back_is_named():
+    text = "\n".join(overview_lines(Canvas(90), template_report()))
+    assert "round trips 1 of 2 (1 not applicable)" in text
+    assert "arguments/one: tool_calls/0/arguments/a (format-ambiguous)" in text
