@@ -166,7 +166,7 @@ def literal_at(text: str, start: int, cover: int) -> tuple[JSON, int, Syntax] | 
 
 def _python_at(text: str, start: int, cover: int) -> tuple[JSON, int, Syntax] | None:
     closer = {"{": "}", "[": "]"}.get(text[start : start + 1], "")
-    end = text.find(closer, cover) if closer else -1
+    end = text.find(closer, max(cover - 1, start)) if closer else -1
     for _ in range(6):
         if end < 0 or end - start > _LONGEST_LITERAL:
             return None

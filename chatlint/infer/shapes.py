@@ -15,6 +15,7 @@ from chatlint.infer.markers import atoms, is_tag
 from chatlint.infer.reasoning import ReasoningMarks
 from chatlint.infer.values import Notation
 from chatlint.infer.vocabulary import TOOLS_ONLY
+from chatlint.parse import patterns
 from chatlint.parse.formats import PARTS, Confidence, Ground, Marks, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Values
 
@@ -33,7 +34,10 @@ class Frame:
 
 
 def usual(bodies: Sequence[Body]) -> Body | None:
-    """The body that most calls have, None if none has a pattern."""
+    """The body that most calls have, None if none has a pattern. Of object literals one with an id tells more: it is
+    read where it stands and not missed where it does not."""
+    identified = [body for body in bodies if body.syntax is not Syntax.TEXT and patterns.ID in body.pattern]
+    bodies = identified or bodies
     counted = Counter(
         (body.pattern, body.syntax, body.id_pattern, body.keyed) for body in bodies if body.pattern
     )

@@ -99,7 +99,8 @@ class Layouts:
         if layout.before:
             places.append((layout.before, "member"))
         layout.places, layout.ends = MarkerSet(places), tuple(ends)
-        layout.after = "".join(sorted({mark.first[:1] for mark, _ in places})) if not marker(close) else ""
+        separated = not marker(close) and (between or layout.before)
+        layout.after = "".join(sorted({mark.first[:1] for mark, _ in places})) if separated else ""
         ways = self._ways(mid, close, layout)
         layout.plain = next((way for way in ways if way.start is None), None)
         marked = [(way.start, way) for way in ways if way.start]

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 from chatlint.conversation import JSON, Message
 from chatlint.infer.turns import Part, Slot, calls_of
@@ -48,7 +49,22 @@ class Difference:
 
 def differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON]) -> tuple[Difference, ...]:
     """What differs between a message and what its text was read as."""
-    return tuple(_differences(output, sent, received))
+    return _followed(tuple(_differences(output, sent, received)))
+
+
+def _followed(found: tuple[Difference, ...]) -> tuple[Difference, ...]:
+    """What is read wrong behind an argument that the template or the format spoiled was spoiled with it: the rest of
+    the call, calls behind it, and what of them became content."""
+    causes = [one.cause for one in found if one.field.startswith("tool_calls") and one.cause is not Cause.PARSER]
+    if not causes:
+        return found
+    spoiled = ("tool_calls", "content")
+    return tuple(
+        replace(one, cause=causes[0])
+        if one.cause is Cause.PARSER and one.field.startswith(spoiled)
+        else one
+        for one in found
+    )
 
 
 def _differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON]) -> Iterator[Difference]:
@@ -187,26 +203,41 @@ def _argument_cause(
         return Cause.LOST
     values = [slot for slot in own if not slot.key]
     printed = sent.turn.raw[values[0].start : values[-1].end] if values else ""
-    if (
-        isinstance(value, str)
-        and value not in printed
-        and json.dumps(value, ensure_ascii=False)[1:-1] not in printed
-    ):
+    escaped = json.dumps(value, ensure_ascii=False)[1:-1] if isinstance(value, str) else ""
+    if isinstance(value, str) and value not in printed and escaped not in printed:
         return Cause.ALTERED
-    return Cause.AMBIGUOUS if _is_ambiguous(output, value) else Cause.PARSER
+    if _is_ambiguous(output, value):
+        return Cause.AMBIGUOUS
+    return Cause.ALTERED if _breaks_member(output, sent, slots) else Cause.PARSER
 
 
 def _is_ambiguous(output: OutputFormat, value: JSON) -> bool:
-    """Whether a raw value holds a mark that closes it, or the quotes it stands in."""
+    """Whether a raw value holds a mark that may close it, or nothing but its own end separates it from the next, or
+    only its end tells its type."""
     calls = output.tool_calls
-    if calls is None or calls.members is None or not isinstance(calls.values.string, ValueWritten):
+    if calls is None or calls.members is None:
         return False
-    written = calls.values.string
-    if written.encoding is not Encoding.RAW:
+    written = [way for way in calls.values.by_type.values() if isinstance(way, ValueWritten)]
+    if len({way.start for way in written}) < len({way.end for way in written}):
+        return True
+    behind = plain(calls.values.string.end) + plain(calls.members.member.rpartition("⟩")[2])
+    if not behind.strip(" \"'") and not calls.members.separator and not calls.members.before_key:
+        return True
+    if calls.values.string.encoding is not Encoding.RAW:
         return False
-    closer = (
-        plain(written.end) or plain(calls.members.member.rpartition("⟩")[2]) or plain(calls.members.separator)
-    )
-    return isinstance(value, str) and (
-        not closer.strip() or closer.strip() in value or value != value.strip()
-    )
+    closers = (behind, *map(plain, (calls.members.separator, calls.call_end, calls.section_end)))
+    if not isinstance(value, str):
+        return False
+    return any(mark.strip() and mark.strip() in value for mark in closers) or value != value.strip()
+
+
+def _breaks_member(output: OutputFormat, sent: Written, slots: Sequence[Slot]) -> bool:
+    """Whether the template closes an argument of this call otherwise than it usually does."""
+    calls = output.tool_calls
+    closer = plain(calls.members.member.rpartition("⟩")[2]).strip() if calls and calls.members else ""
+    keys = [slot for slot in slots if slot.part is Part.KEY]
+    for key, following in pairwise(keys):
+        between = sent.turn.raw[key.end : following.start]
+        if closer and closer not in between:
+            return True
+    return False
