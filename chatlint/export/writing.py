@@ -1,0 +1,136 @@
+"""A message as the format writes it: the parser, backwards.
+
+What is written here is exact, whitespace too. Exports are tried against it before they are handed out, and
+known formats are recognised by it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from chatlint.conversation import JSON
+from chatlint.parse.formats import Items, Members, OutputFormat, Syntax, ToolCalls, Values
+from chatlint.parse.notation import Encoding
+from chatlint.parse.patterns import NAME, Slot, pieces, skeleton, slots
+from chatlint.parse.schemas import type_of
+
+SAMPLE_ID = "abc000000"
+"""An id where nothing says what ids look like: nine letters and digits suit every known format."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call to be written. An `id` of "" is made as the format makes ids."""
+
+    name: str
+    arguments: Mapping[str, JSON] = field(default_factory=dict)
+    id: str = ""
+
+
+def fill(pattern: str, values: Mapping[Slot, str]) -> str:
+    """A pattern with its slots filled; slots without a value are left out."""
+    return "".join(values.get(piece, "") if isinstance(piece, Slot) else piece for piece in pieces(pattern))
+
+
+def write_calls(calls: ToolCalls, written: Sequence[Call], counter: int = 0) -> str:
+    """The calls with all their marks; counters say `counter`, then one more for each call."""
+    parts = [_call(calls, call, counter + index) for index, call in enumerate(written)]
+    marks = {Slot.COUNTER: str(counter)}
+    separator = fill(calls.separator, marks)
+    return fill(calls.section_start, marks) + separator.join(parts) + fill(calls.section_end, marks)
+
+
+def write_turn(
+    output: OutputFormat, *, reasoning: str = "", content: str = "", calls: Sequence[Call] = ()
+) -> str:
+    """What follows the header in a turn of these parts, up to the mark that ends the turn.
+
+    Parts are written in the format's order; a header stands between the messages of one turn.
+    """
+    texts = {
+        "reasoning": _around(output.reasoning, reasoning) if output.reasoning else "",
+        "content": _around(output.content, content),
+        "tool_calls": write_calls(output.tool_calls, calls) if output.tool_calls and calls else "",
+    }
+    shown = [texts[part] for part in output.order if texts[part]]
+    return _between_messages(output).join(shown)
+
+
+def _around(part: object, text: str) -> str:
+    marks = {Slot.COUNTER: "0"}
+    start, end = (fill(str(getattr(part, name)), marks) for name in ("start", "end"))
+    return f"{start}{text}{end}" if text else ""
+
+
+def _between_messages(output: OutputFormat) -> str:
+    """What stands between two parts that are messages of their own: the header again."""
+    return fill(output.header, {Slot.COUNTER: "0"}) if output.header_end else ""
+
+
+def _call(calls: ToolCalls, call: Call, counter: int) -> str:
+    values = {Slot.NAME: call.name, Slot.COUNTER: str(counter)}
+    values[Slot.ID] = call.id or _identity(calls, call, values)
+    start, end = fill(calls.call_start, values), fill(calls.call_end, values)
+    if calls.syntax is Syntax.TEXT:
+        return start + fill(calls.body, {**values, Slot.ARGUMENTS: _arguments(calls, call)}) + end
+    return start + _literal(calls, call, values) + end
+
+
+def _identity(calls: ToolCalls, call: Call, values: Mapping[Slot, str]) -> str:
+    """The call's id; where it stands for the name, it is the name."""
+    if calls.id:
+        return fill(calls.id, values)
+    names = Slot.NAME in slots(calls.call_start + calls.body)
+    return SAMPLE_ID if names else call.name
+
+
+def _literal(calls: ToolCalls, call: Call, values: Mapping[Slot, str]) -> str:
+    """The body of a call that is an object literal."""
+    encode = repr if calls.syntax is Syntax.PYTHON else _json
+    arguments = encode(dict(call.arguments))
+    if skeleton(calls.body).arguments_quoted:
+        arguments = _json(_json(call.arguments))[1:-1]
+    escaped = {slot: _json(value)[1:-1] for slot, value in values.items()}
+    return fill(calls.body, {**escaped, Slot.ARGUMENTS: arguments})
+
+
+def _json(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _arguments(calls: ToolCalls, call: Call) -> str:
+    if calls.members is None:
+        return _json(call.arguments)
+    return write_members(calls.members, calls.values, call.arguments)
+
+
+def write_members(members: Members, values: Values, written: Mapping[str, JSON]) -> str:
+    """An object in a notation of marks."""
+    parts = [
+        fill(members.member, {Slot.KEY: key, Slot.VALUE: write_value(values, value), Slot.COUNTER: "0"})
+        for key, value in written.items()
+    ]
+    return members.start + members.separator.join(parts) + members.end
+
+
+def write_value(values: Values, value: JSON) -> str:
+    """A value with the marks of its type."""
+    way = values.by_type[type_of(value)]
+    if isinstance(way, Members):
+        return write_members(way, values, value if isinstance(value, Mapping) else {})
+    if isinstance(way, Items):
+        items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+        parts = [fill(way.item, {Slot.VALUE: write_value(values, item)}) for item in items]
+        return way.start + way.separator.join(parts) + way.end
+    if way.encoding is Encoding.RAW:
+        text = value if isinstance(value, str) else _json(value)
+    else:
+        text = repr(value) if way.encoding is Encoding.PYTHON else _json(value)
+    return way.start + text + way.end
+
+
+def names_in(pattern: str) -> bool:
+    """Whether a pattern says the tool's name."""
+    return NAME in pattern
