@@ -14,7 +14,7 @@ from typing import TypeAlias
 from chatlint.conversation import Conversation
 from chatlint.limits import NESTING
 from chatlint.render.guard import BoundError
-from chatlint.render.runs import DERIVED, ContainerSource, Source, key_source
+from chatlint.render.runs import DERIVED, ContainerSource, Source
 from chatlint.render.trace import Traced, traced
 from chatlint.render.trace_numbers import traced_float, traced_int
 from chatlint.text import pointer_token
@@ -107,8 +107,12 @@ def _wrap_container(
     if isinstance(value, (dict, Mapping)):
         wrapped = {}
         for key, item in value.items():
-            member = f"{pointer}/{pointer_token(str(key))}"
-            wrapped[wrap_key(key, member)] = _wrap(item, member, sources, depth)
+            member = f"{pointer}/{pointer_token(key if type(key) is str else str(key))}"
+            name = wrap_key(key, member)
+            if type(item) is str and item:
+                wrapped[name] = traced(item, ((len(item), Source(member), 0),))
+            else:
+                wrapped[name] = _wrap(item, member, sources, depth)
     else:
         elements = [_wrap(item, f"{pointer}/{index}", sources, depth) for index, item in enumerate(value)]
         wrapped = elements if isinstance(value, list) else tuple(elements)
@@ -120,7 +124,7 @@ def wrap_key(key: object, pointer: str) -> str:
     """The name of the member at `pointer`. Names that are no strings (not JSON, but Python) stay."""
     if not isinstance(key, str):
         return key  # type: ignore[return-value]
-    return traced(str.__str__(key), ((len(key), key_source(pointer), 0),))
+    return traced(key, ((len(key), Source(pointer, True), 0),))
 
 
 def renamed(key: str, name: str) -> Traced:

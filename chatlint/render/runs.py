@@ -59,11 +59,6 @@ Run: TypeAlias = tuple[int, Source, int]
 Runs: TypeAlias = tuple[Run, ...]
 
 
-def key_source(pointer: str) -> Source:
-    """The name of the member at `pointer`."""
-    return Source(pointer, True)
-
-
 def literal_source(line: int, column: int) -> Source:
     """Text of the template at a one-based place."""
     return Source("", False, Literal(line, column))
@@ -144,8 +139,30 @@ def fused(runs: Runs) -> Runs:
 def spans_of(runs: Runs) -> tuple[Span, ...]:
     """Spans that cover a text with these runs, in order, without gap or overlap."""
     spans: list[Span] = []
-    begin = 0
-    for length, source, offset in fused(tuple(run for run in runs if run[0])):
-        spans.append(Span(begin, begin + length, source.origin(offset)))
-        begin += length
+    begin = at = offset = 0
+    source: Source | None = None
+    for size, origin, start in runs:
+        if not size:
+            continue
+        if origin is source and (start == offset + at - begin and offset >= 0 if start >= 0 else offset < 0):
+            at += size
+            continue
+        if source is not None:
+            spans.append(new_span(begin, at, source.origin(offset)))
+        begin, source, offset = at, origin, start
+        at += size
+    if source is not None:
+        spans.append(new_span(begin, at, source.origin(offset)))
     return tuple(spans)
+
+
+_set_start, _set_end, _set_origin = (Span.__dict__[name].__set__ for name in ("start", "end", "origin"))
+
+
+def new_span(start: int, end: int, origin: Origin) -> Span:
+    """A span, made without the checks of a frozen class's own constructor: there are very many."""
+    span = object.__new__(Span)
+    _set_start(span, start)
+    _set_end(span, end)
+    _set_origin(span, origin)
+    return span

@@ -11,11 +11,12 @@ from base64 import b64decode, b64encode
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache
+from functools import partial
 
 from chatlint.conversation import JSON, Conversation
 from chatlint.render.inputs import plain_data
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
+from chatlint.render.runs import new_span
 from chatlint.source.package import Template, TemplatePlace
 from chatlint.text import Computed, Input, Literal, Origin, Prompt, Span, Special
 
@@ -137,21 +138,29 @@ def failed(failure: RenderFailure) -> Mapping[str, object]:
 
 
 def _prompt(prompt: Prompt) -> Mapping[str, object]:
-    origins: dict[Origin, int] = {}
-    ends = [(span.end, origins.setdefault(span.origin, len(origins))) for span in prompt.spans]
-    return {"text": prompt.text, "ends": ends, "origins": [_origin(origin) for origin in origins]}
+    """Spans are two lists of numbers: where each one ends, and which of the origins it has."""
+    numbers: dict[int, int] = {}
+    origins: list[Origin] = []
+    chosen: list[int] = []
+    for span in prompt.spans:
+        number = numbers.setdefault(id(span.origin), len(origins))
+        if number == len(origins):
+            origins.append(span.origin)
+        chosen.append(number)
+    ends = [span.end for span in prompt.spans]
+    return {"text": prompt.text, "ends": ends, "chosen": chosen, "origins": list(map(_origin, origins))}
 
 
 def _origin(origin: Origin) -> tuple[object, ...]:
     match origin:
         case Input(pointer, offset, key):
-            return ("input", pointer, offset, key)
+            return (pointer, -1 if offset is None else offset, key)
         case Literal(line, column):
-            return ("literal", line, column)
+            return (line, column)
         case Special(name):
-            return ("special", name)
+            return (name,)
         case Computed(line):
-            return ("computed", line)
+            return (line,)
 
 
 def rendered_of(fields: Fields) -> Rendered:
@@ -179,35 +188,34 @@ def failure_of(fields: Fields) -> RenderFailure:
 
 def _prompt_of(fields: Fields) -> Prompt:
     text = _text(fields["text"])
-    origins = [_origin_of(tuple(_list(origin))) for origin in _list(fields["origins"])]
-    spans: list[Span] = []
-    start = 0
-    for end, index in map(_pair, _list(fields["ends"])):
-        if not (start < end <= len(text) and 0 <= index < len(origins)):
-            raise ValueError("spans that do not cover the text")
-        spans.append(Span(start, end, origins[index]))
-        start = end
-    if start != len(text):
+    ends, chosen, origins = (_list(fields[name]) for name in ("ends", "chosen", "origins"))
+    if not all(type(number) is int for numbers in (ends, chosen) for number in numbers):
+        raise ValueError("spans that are no numbers")
+    rising = all(start < end for start, end in zip((0, *ends), ends, strict=False))  # type: ignore[operator]
+    if not rising or (ends[-1] if ends else 0) != len(text) or len(chosen) != len(ends):
         raise ValueError("spans that do not cover the text")
-    return Prompt(text, tuple(spans))
+    if chosen and not (min(chosen) >= 0 and max(chosen) < len(origins)):  # type: ignore[type-var, operator]
+        raise ValueError("a span without an origin")
+    return Prompt(text, partial(_spans, ends, chosen, origins))  # type: ignore[arg-type]
 
 
-def _origin_of(fields: tuple[JSON, ...]) -> Origin:
+def _spans(ends: list[int], chosen: list[int], origins: list[JSON]) -> tuple[Span, ...]:
+    made = list(map(_origin_of, origins))
+    return tuple(map(new_span, (0, *ends), ends, map(made.__getitem__, chosen)))
+
+
+def _origin_of(fields: JSON) -> Origin:
+    """Its shape tells which one it is. What is none is taken for computed: the text is what matters."""
     match fields:
-        case ("input", str(pointer), offset, bool(key)):
-            return _input(pointer, None if offset is None else _number(offset), key)
-        case ("literal", int(line), int(column)):
+        case [str(pointer), int(offset), bool(key)]:
+            return Input(pointer, None if offset < 0 else offset, key)
+        case [int(line), int(column)]:
             return Literal(line, column)
-        case ("special", str(name)):
+        case [str(name)]:
             return Special(name)
-        case ("computed", int(line)):
+        case [int(line)]:
             return Computed(line)
-    raise ValueError("an unknown origin")
-
-
-@lru_cache(maxsize=4096)
-def _input(pointer: str, offset: int | None, key: bool) -> Input:
-    return Input(pointer, offset, key)
+    return Computed(0)
 
 
 def _text(value: JSON) -> str:

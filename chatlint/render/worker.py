@@ -64,6 +64,7 @@ class _Process:
             start_new_session=True,
         )
         self._pending = b""
+        self._owner = os.getpid()
         self._line(monotonic() + _START_SECONDS)
 
     def ask(self, fields: Mapping[str, object]) -> Fields:
@@ -127,7 +128,9 @@ class _Process:
         return [int(number) for number in _IN_TEMPLATE.findall(text.decode("utf-8", "replace"))]
 
     def kill(self) -> None:
-        """End it."""
+        """End it, if it is this process's own."""
+        if not self.mine():
+            return
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
@@ -135,9 +138,13 @@ class _Process:
                 with contextlib.suppress(OSError):
                     stream.close()
 
+    def mine(self) -> bool:
+        """Whether this process started it."""
+        return self._owner == os.getpid()
+
     def alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
+        """Whether it can be asked: after a fork it is still the parent's."""
+        return self.mine() and self._process.poll() is None
 
 
 _idle: list[_Process] = []
@@ -210,14 +217,13 @@ class WorkerRenderer:
 
     def close(self) -> None:
         """Give the worker back."""
-        if self._process is not None:
+        if self._process is not None and self._process.mine():
             _idle.append(self._process)
-            self._process = None
+        self._process = None
 
     def _opened(self) -> _Process:
-        if self._process is None:
-            process = _taken()
-            self._process = process
+        if self._process is None or not self._process.mine():
+            process = self._process = _taken()
             key = code_key(self._template.text) if self._store is not None else ""
             code = self._store.read(ROOM, key) if self._store is not None else None
             answer = process.ask(opening(self._template, self._settings, code))

@@ -129,6 +129,24 @@ def test_a_worker_is_used_again() -> None:
     assert prompt.spans[0].origin == Input("/messages/0/content", 0)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_process_has_workers_of_its_own() -> None:
+    renderer = opened("{{ messages[0].role }}")
+    expected = renderer.render(RenderRequest(GOOD)).prompt
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        rendered = renderer.render(RenderRequest(GOOD))
+        different = renderer._process._owner == os.getpid()
+        os.write(writing, b"same" if rendered.prompt == expected and different else b"other")
+        renderer._process.kill()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 10) == b"same"
+    assert renderer.render(RenderRequest(GOOD)).prompt == expected
+    renderer.close()
+
+
 def test_code_is_kept_for_workers_only() -> None:
     kept: dict[tuple[str, str], bytes] = {}
 
