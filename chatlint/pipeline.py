@@ -116,6 +116,7 @@ def check_target(
             templates=tuple(judge(template, package, settings) for template in package.templates),
             failures=package.failures,
             notes=package.notes,
+            template_readers=package.template_readers,
         )
     except NoTemplateError as error:
         return _failed(target, Status.NO_TEMPLATE, TargetFailure("load", error.message, error.hint))

@@ -19,7 +19,14 @@ from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt,
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.vocabulary import in_words
 from chatlint.rules.finding import Finding, Severity
-from chatlint.source.package import Failure, Package, PackageFile, TargetKind, Template
+from chatlint.source.package import (
+    EngineTemplate,
+    Failure,
+    Package,
+    PackageFile,
+    TargetKind,
+    Template,
+)
 from chatlint.verify.roundtrip import RoundTrips
 
 SCHEMA = "chatlint.report/1"
@@ -134,6 +141,7 @@ class TargetReport:
     templates: tuple[TemplateReport, ...] = ()
     failures: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
+    template_readers: tuple[EngineTemplate, ...] = ()
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -159,6 +167,7 @@ class TargetReport:
             "templates": [template.to_dict() for template in self.templates],
             "failures": plain(self.failures),
             "notes": plain(self.notes),
+            "template_readers": plain(self.template_readers),
         }
 
 

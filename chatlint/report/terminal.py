@@ -8,6 +8,8 @@ from chatlint.report.canvas import Canvas, Piece
 from chatlint.report.finding import finding_lines, words
 from chatlint.report.overview import overview_lines
 from chatlint.rules.finding import Severity
+from chatlint.source.engine_templates import differ
+from chatlint.source.package import TemplatePick
 from chatlint.verdict import Report, TargetFailure, TargetReport, TemplateReport
 
 _PLURALS = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
@@ -55,8 +57,22 @@ def _facts(canvas: Canvas, target: TargetReport, report: TemplateReport) -> Iter
 
 
 def _notes(canvas: Canvas, target: TargetReport) -> Iterator[str]:
-    for note in target.notes:
+    for note in (*target.notes, *_readers(target)):
         yield from canvas.wrap(words(note), indent="        ", first=[("  note: ", "strong")])
+
+
+def _readers(target: TargetReport) -> Iterator[str]:
+    """Which engine reads which template, where that makes a difference."""
+    if not differ(target.template_readers):
+        return
+    for one in target.template_readers:
+        plain, tools = _picked(one.without_tools), _picked(one.with_tools)
+        tools = f", with tools {tools}" if tools != plain else ""
+        yield f"{one.engine} reads {plain}{tools}" + (f" ({one.note})" if one.note else "")
+
+
+def _picked(pick: TemplatePick | None) -> str:
+    return f"{pick.file} ({pick.name})" if pick else "none"
 
 
 def _failure(canvas: Canvas, status: str, failure: TargetFailure) -> Iterator[str]:

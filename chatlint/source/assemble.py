@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from chatlint.errors import NoTemplateError, TargetError
 from chatlint.source.directory import JSON_FILES, TEMPLATE_READERS, TOKENIZER_FILE, Reading
+from chatlint.source.engine_templates import engine_templates
 from chatlint.source.found import Reader, choose
-from chatlint.source.package import GenerationFacts, Package, Target, TargetKind, TokenizerFacts
+from chatlint.source.package import (
+    EngineTemplate,
+    GenerationFacts,
+    Package,
+    Target,
+    TargetKind,
+    TokenizerFacts,
+)
 from chatlint.source.special import SpecialTokens, is_byte_level, special_tokens
 from chatlint.source.tokenizer import TokenizerFiles, generation_facts, tokenizer_facts
 
@@ -29,6 +37,7 @@ def package_of(target: Target, reading: Reading, *, host: str) -> Package:
         failures=tuple(reading.failures),
         ggufs=tuple(gguf.facts for gguf in reading.ggufs),
         notes=tuple(reading.notes),
+        template_readers=_template_readers(reading),
     )
 
 
@@ -94,6 +103,13 @@ def _tokenizer(reading: Reading, tokens: SpecialTokens | None, *, from_gguf: boo
         paths=reading.paths | reading.unknown,
     )
     return tokenizer_facts(files, tokens or {})
+
+
+def _template_readers(reading: Reading) -> tuple[EngineTemplate, ...]:
+    """Of the target's own templates; where the user gave one, that is the question already answered."""
+    if any(item.reader is Reader.USER for item in reading.found):
+        return ()
+    return engine_templates(reading.found, reading.paths, reading.objects.get("tokenizer_config.json"))
 
 
 def _generation(reading: Reading) -> GenerationFacts:

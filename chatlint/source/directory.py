@@ -11,7 +11,7 @@ from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES, TEMPLATES
 from chatlint.source.folder import ByteStream, Folder, OutOfReachError, read_record
-from chatlint.source.found import Found, Reader, template_text, templates_in
+from chatlint.source.found import TEMPLATE_FILE, Found, Reader, template_text, templates_in
 from chatlint.source.json_text import JsonText, read_json
 from chatlint.source.package import Failure, PackageFile, TemplatePlace
 from chatlint.source.special import SpecialTokens
@@ -19,7 +19,6 @@ from chatlint.source.special import SpecialTokens
 if TYPE_CHECKING:
     from chatlint.source.gguf_facts import GgufReading
 
-TEMPLATE_FILE = "chat_template.jinja"
 TOKENIZER_FILE = "tokenizer.json"
 TEMPLATE_FOLDER = "additional_chat_templates"
 TEMPLATE_READERS = {

@@ -16,6 +16,8 @@ from chatlint.source.place import json_place
 from chatlint.source.special import SpecialTokens, assumed_tokens
 from chatlint.text import pointer_token
 
+TEMPLATE_FILE = "chat_template.jinja"
+
 
 class Reader(IntEnum):
     """Who reads the file a template stands in; the first kind that has any template is used."""

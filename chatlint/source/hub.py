@@ -17,13 +17,12 @@ from chatlint.errors import TargetError
 from chatlint.limits import HUB_WHOLE_BYTES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
 from chatlint.source.directory import (
     JSON_FILES,
-    TEMPLATE_FILE,
     TOKENIZER_FILE,
     Reading,
     read_folder,
     read_whole_among,
 )
-from chatlint.source.found import Reader
+from chatlint.source.found import TEMPLATE_FILE, Reader
 from chatlint.source.hub_cache import HubCache, offline_by_environment
 from chatlint.source.hub_errors import GatedError, NoSuchFileError, UnreachableError
 from chatlint.source.hub_folder import HubFolder, Opener

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
-from chatlint.source.directory import TEMPLATE_FILE
 from chatlint.source.folder import ByteStream
+from chatlint.source.found import TEMPLATE_FILE
 from chatlint.source.hub_listing import Listing
 
 _SHOWN = {"tokenizer_config": "tokenizer_config.json", "processor_config": "processor_config.json"}

@@ -149,10 +149,31 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class TemplatePick:
+    """A template by where it stands: file, name, and sha256 of its text."""
+
+    file: str
+    name: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineTemplate:
+    """What an engine would use for requests without and with tools; None where it finds none. `note` says
+    what it does then, or what decides."""
+
+    engine: str
+    without_tools: TemplatePick | None
+    with_tools: TemplatePick | None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Package:
     """A loaded target. `templates` are those its host would use, chosen first; `copies` are further ones
     found that the host does not read (they are compared, not judged). `notes` say what was decided while
-    loading: which of several GGUFs was read, from which commit."""
+    loading: which of several GGUFs was read, from which commit. `template_readers`: which template each
+    engine would use."""
 
     target: Target
     templates: tuple[Template, ...]
@@ -163,6 +184,7 @@ class Package:
     failures: tuple[Failure, ...] = ()
     ggufs: tuple[GgufFacts, ...] = ()
     notes: tuple[str, ...] = ()
+    template_readers: tuple[EngineTemplate, ...] = ()
 
     def template(self, name: str = "default") -> Template:
         """The template of that name. Raises KeyError with the names there are."""
