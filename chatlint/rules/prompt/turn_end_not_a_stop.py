@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chatlint.parse.formats import OutputFormat
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
@@ -49,11 +50,12 @@ def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return
     tokens, stops = _tokens(subject), _stops(subject)
-    yield from _ending(_answers(subject), tokens, stops, "an answer")
+    ends = subject.format.end_of_turn if isinstance(subject.format, OutputFormat) else ()
+    yield from _ending(_answers(subject), tokens, stops, ends, "an answer")
     way = supported(subject)
     if way is not None:
         calls = [(subject.see("calls/one", way, generation="off"), "/messages/1/tool_calls")]
-        yield from _ending(calls, tokens, stops, "a tool call")
+        yield from _ending(calls, tokens, stops, ends, "a tool call")
 
 
 def _tokens(subject: Subject) -> dict[str, int]:
@@ -90,16 +92,24 @@ def _answers(subject: Subject) -> list[tuple[Observation, str]]:
 
 
 def _ending(
-    seen: list[tuple[Observation, str]], tokens: dict[str, int], stops: frozenset[int | str], what: str
+    seen: list[tuple[Observation, str]],
+    tokens: dict[str, int],
+    stops: frozenset[int | str],
+    ends: tuple[str, ...],
+    what: str,
 ) -> Iterator[Cause]:
+    """`ends` are the learned ends of a turn: what is none of them closes a part of the turn, not the turn."""
     for one, pointer in seen:
         found = bounds(one, pointer)
         if found is None:
             continue
         after = _tokens_after(one.text, found[1], tokens)
-        if any(text in stops or tokens[text] in stops for _, text in after):
+        ending = [end for end in ends if end in one.text[found[1] :]]
+        if any(
+            text in stops or tokens.get(text) in stops for text in (*ending, *(text for _, text in after))
+        ):
             return
-        if after:
+        if after and any(after[0][1] in end for end in ends or (after[0][1],)):
             yield _not_declared(one, *after[0], what)
             return
 
