@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.parse.formats import OutputFormat
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
@@ -50,7 +49,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return
     tokens, stops = _tokens(subject), _stops(subject)
-    ends = subject.format.end_of_turn if isinstance(subject.format, OutputFormat) else ()
+    ends = _learned_ends(subject)
     yield from _ending(_answers(subject), tokens, stops, ends, "an answer")
     way = supported(subject)
     if way is not None:
@@ -65,6 +64,13 @@ def _tokens(subject: Subject) -> dict[str, int]:
         raise NotEvaluated("no tokenizer file lists the added tokens")
     marks = [token for token in added if token.text and (token.special or _looks_so(token.text))]
     return {token.text: token.id for token in sorted(marks, key=lambda token: -len(token.text))}
+
+
+def _learned_ends(subject: Subject) -> tuple[str, ...]:
+    """What hands over, as far as the output format was learned."""
+    from chatlint.parse.formats import OutputFormat
+
+    return subject.format.end_of_turn if isinstance(subject.format, OutputFormat) else ()
 
 
 def _looks_so(text: str) -> bool:
