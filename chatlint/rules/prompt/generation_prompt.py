@@ -102,8 +102,23 @@ def _missing_header(subject: Subject, asked: Observation, until: str | None, clo
     if until is None or not until.startswith(asked.text.rstrip()) or _still_open(asked, closer):
         return ""
     header = until[len(asked.text.rstrip()) :].strip()
+    if _models_own(subject, header):
+        return ""
     question = before(subject.see("roles/user"), "/messages/0/content") or ""
     return header if _WORD.search(header) and not question.rstrip().endswith(header) else ""
+
+
+def _models_own(subject: Subject, header: str) -> bool:
+    """Whether it begins with a mark that the model writes itself, as far as its format was learned."""
+    from chatlint.parse.formats import OutputFormat
+
+    output = subject.format
+    if not isinstance(output, OutputFormat) or output.header:
+        return False
+    starts = (
+        marks.start.strip() for part in (output.reasoning, output.content) if part for marks in part.every
+    )
+    return any(start and header.startswith(start) for start in starts)
 
 
 def _still_open(asked: Observation, closer: str) -> bool:
