@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, TypeVar
 from chatlint.parse.markers import Marker, MarkerSet, marker
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 from chatlint.parse.patterns import KEY, VALUE, Slot, split_at
-from chatlint.parse.schemas import ALL, Types
+from chatlint.parse.schemas import ALL, STRING, Types
 
 T = TypeVar("T")
 Place: TypeAlias = Literal["member", "separator", "end"]
@@ -127,6 +127,9 @@ class Layouts:
             else:
                 known.types |= {json_type}
                 known.raw = known.raw or raw
+        if close.strip() and mid.endswith(close) and mid != close:
+            bare = mid.removesuffix(close)  # what quotes every value may be missing around what needs no quotes
+            ways.setdefault(bare, _way(bare, "", "", ALL - STRING, False, None))
         return list(ways.values())
 
 

@@ -21,6 +21,8 @@ from chatlint.parse.stream import Reading, Stream, blank
 
 T = TypeVar("T")
 
+_SECTION, _SECTION_END = "<![CDATA[", "]]>"
+"""XML's own marks around text that may hold any other."""
 _KEY = 512
 """Longest key, in characters."""
 
@@ -170,6 +172,8 @@ class MemberReader:
         yield from self._frame(way)
         char = yield from self._stream.peek()
         types = spot.schema.types
+        if way.raw and char == "<" and (yield from self._enters_section()):
+            return (yield from self._sections(spot))
         if way.raw and (types == STRING or (way.types == STRING and (types is None or "string" in types))):
             return (yield from self._raw_string(spot))
         if char and char in "{[(" and not (way.raw and (types is None or "string" in types)):
@@ -212,6 +216,35 @@ class MemberReader:
         if spot.way.ends.entries:
             yield from take(self._stream, spot.way.ends, spot.key)
         return True
+
+    def _enters_section(self) -> Reading[bool]:
+        """Whether a CDATA section begins here, whose mark is then passed."""
+        stream = self._stream
+        while True:
+            rest = stream.text[stream.at : stream.at + len(_SECTION)]
+            if rest == _SECTION:
+                stream.at += len(_SECTION)
+                return True
+            if stream.final or not _SECTION.startswith(rest):
+                return False
+            yield
+
+    def _sections(self, spot: Spot) -> Reading[bool]:
+        """A value in CDATA sections, the first being entered: nothing in them closes it."""
+        stream, parts, inside = self._stream, list[str](), True
+        while inside:
+            stop = stream.text.find(_SECTION_END, stream.at)
+            if stop < 0 and not stream.final:
+                stop = max(stream.at, len(stream.text) - len(_SECTION_END) + 1)
+                parts.append(stream.text[stream.at : stop])
+                stream.at = stop
+                yield
+                continue
+            parts.append(stream.text[stream.at : stop] if stop >= 0 else stream.text[stream.at :])
+            stream.at = stop + len(_SECTION_END) if stop >= 0 else len(stream.text)
+            inside = yield from self._enters_section()
+        self._write(typed("".join(parts), spot.schema.types or STRING))
+        return (yield from self._close(spot))
 
     def _raw_string(self, spot: Spot) -> Reading[bool]:
         """A raw string that streams."""
