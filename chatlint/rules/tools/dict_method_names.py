@@ -50,7 +50,7 @@ from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, crashes
-from chatlint.rules.tools.schema_text_lost import SHAPES
+from chatlint.rules.tools.schema_text_lost import shapes
 from chatlint.text import pointer_token
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs
 def check(subject: Subject) -> Iterator[Cause]:
     seen = [*_declared(subject), *_called(subject)]
     # these tools have parameters without a description: what that breaks is not about their names
-    without = [subject.see(probe) for probe in SHAPES]
+    without = [subject.see(probe) for probe in (shapes(subject) if seen else ())]
     what = "parameters named like methods"
     yield from crashes(subject, seen, what, "Every request with one fails.", without=without)
     printed = [sight for one in seen for sight in _printed(one)]

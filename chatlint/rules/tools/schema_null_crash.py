@@ -43,7 +43,7 @@ from chatlint.rules.cause import failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import crashes
-from chatlint.rules.tools.schema_text_lost import SHAPES
+from chatlint.rules.tools.schema_text_lost import shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ _MILD = Severity.WARNING
 def check(subject: Subject) -> Iterator[Cause]:
     if not advertises(subject):
         return
-    known = {failure_key(one.failure) for one in map(subject.see, SHAPES) if one.failure}
+    known = {failure_key(one.failure) for one in map(subject.see, shapes(subject)) if one.failure}
     standard = _new(subject, _STANDARD, known)
     yield from crashes(subject, standard, "null in a tool's schema", _CONSEQUENCE)
     known |= {failure_key(one.failure) for one in standard if one.failure}

@@ -85,14 +85,27 @@ _TOOL = "/tools/0"
 def check(subject: Subject) -> Iterator[Cause]:
     if not advertises(subject):
         return
-    seen = [subject.see(probe) for probe in (*_PARTS, *SHAPES)]
+    seen = [subject.see(probe) for probe in (*_parts(subject), *shapes(subject))]
     consequence = "Every request fails as soon as one such tool is declared."
     yield from crashes(subject, seen, "a tool's schema", consequence, Severity.ERROR)
-    rare = [subject.see(probe) for probe in _RARE]
+    rare = [subject.see(probe) for probe in (_RARE if len(seen) > 1 else ())]
     yield from crashes(subject, rare, "a boolean as a schema", consequence, without=seen)
     lost = [(one, pointer) for one in seen for pointer in _lost(one)[:1]]
     if lost:
         yield _cause(lost)
+
+
+def _parts(subject: Subject) -> tuple[str, ...]:
+    """The single kinds of parameter; one probe with all of them where it is written whole."""
+    every = subject.see("schema/every-kind")
+    return tuple(_PARTS) if every.prompt is None or _lost(every) else ("schema/every-kind",)
+
+
+def shapes(subject: Subject) -> tuple[str, ...]:
+    """`SHAPES`, where the template looks into a tool; none where it only writes it out."""
+    reads = [read.pattern for read in subject.syntax.reads if read.pattern.startswith("/tools/*/")]
+    looks = any(pattern.rpartition("/")[2] not in ("function", "type", "name") for pattern in reads)
+    return SHAPES if looks else ()
 
 
 def _lost(observation: Observation) -> list[str]:

@@ -51,7 +51,9 @@ _BLIND = "The request succeeds, but the model does not know the tools: it invent
 
 @rule("CT401", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
-    seen = [subject.see(probe) for probe in _PROBES]
+    # a template that never mentions tools needs no further look
+    probes = _PROBES if subject.footing.mentions("tool|function") else _PROBES[:2]
+    seen = [subject.see(probe) for probe in probes]
     yield from crashes(subject, seen, "declared tools", "Every request with tools fails.")
     hidden = [one for one in seen if one.prompt and not _all_named(one)]
     if not hidden:
@@ -80,7 +82,7 @@ def _sometimes(hidden: list[Observation]) -> Cause:
 def _never(subject: Subject, hidden: list[Observation]) -> Cause:
     other = _other_variable(subject, hidden[0])
     sights = smallest_first(at_end(one, "no tool is named up to here") for one in hidden)
-    if shown(subject.see("tools/bare"), "/tools/0/name"):
+    if len(hidden) > 2 and shown(subject.see("tools/bare"), "/tools/0/name"):
         return Cause(
             key="bare",
             message="tools are read as bare functions, not in OpenAI's shape",
