@@ -102,6 +102,16 @@ def pieces(count: int) -> None:
     charge(count // CHARACTERS_A_STEP)
 
 
+def occurrences(text: str, part: object) -> int:
+    """How often `part` is found in `text`; 0 where it is no string, which the operation itself refuses."""
+    return str.count(text, part) if isinstance(part, str) else 0
+
+
+def length(text: object) -> int:
+    """Of a string; 0 for anything else."""
+    return len(text) if isinstance(text, str) else 0
+
+
 def width(value: object) -> None:
     """Refuse a field width, an indentation or a count that alone makes a string too long."""
     if isinstance(value, int) and value > RENDER_OUTPUT_CHARACTERS:

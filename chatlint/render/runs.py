@@ -117,6 +117,18 @@ def derived(runs: Runs, length: int) -> Runs:
     return ((length, chosen or computed_source(0), DERIVED),)
 
 
+def recast(runs: Runs, before: str, after: str) -> Runs:
+    """Runs of `after`, which is as long as `before`: characters that differ are derived."""
+    found: list[Run] = []
+    at = 0
+    for length, source, offset in runs:
+        for index in range(at, at + length):
+            kept = offset >= 0 and before[index] == after[index]
+            found.append((1, source, offset + index - at if kept else DERIVED))
+        at += length
+    return fused(tuple(found))
+
+
 def fused(runs: Runs) -> Runs:
     """The same runs, neighbours that continue each other made one."""
     found: list[Run] = []

@@ -31,7 +31,18 @@ from jinja2.runtime import Undefined
 from markupsafe import Markup
 
 from chatlint.render import guard
-from chatlint.render.runs import DERIVED, Run, Runs, Source, computed_source, cut, derived, fused, pick
+from chatlint.render.runs import (
+    DERIVED,
+    Run,
+    Runs,
+    Source,
+    computed_source,
+    cut,
+    derived,
+    fused,
+    pick,
+    recast,
+)
 
 here: list[int] = [0]
 """The place (see `codegen`) of the statement that runs now, as an index into `_lines`."""
@@ -76,6 +87,7 @@ def runs_of(text: str) -> Runs:
 
 def smeared(text: str, *parts: str) -> Traced:
     """`text`, made of `parts` in a way that is not followed: attributed to the first input among them."""
+    guard.sized(len(text))
     runs: Runs = ()
     for part in parts:
         runs += getattr(part, "_runs", ())
@@ -255,9 +267,9 @@ class Traced(str):
         return joined(self, list(iterator))
 
     def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:
-        found = replacements(self, old)
+        found = guard.occurrences(self, old)
         guard.parts(found)
-        guard.sized(len(self) + found * length(new))
+        guard.sized(len(self) + found * guard.length(new))
         text = str.replace(self, old, new, count)
         if text == self:
             return self
@@ -306,9 +318,8 @@ class Traced(str):
     def expandtabs(self, tabsize: SupportsIndex = 8) -> str:
         guard.width(tabsize)
         guard.sized(len(self) + str.count(self, "\t") * max(tabsize.__index__(), 0))
-        guard.items(len(self) // 4)
         text = str.expandtabs(self, tabsize)
-        return self if text == self else together(text, list(_expanded(self, tabsize.__index__())))
+        return self if text == self else smeared(text, self)
 
     # -- changed
 
@@ -331,6 +342,8 @@ class Traced(str):
         return recased(self, str.casefold(self))
 
     def translate(self, table: object, /) -> str:
+        if isinstance(table, dict):
+            guard.sized(len(self) * max(map(guard.length, table.values()), default=1))
         return recased(self, str.translate(self, table))  # type: ignore[arg-type]
 
 
@@ -366,18 +379,8 @@ def joined(separator: str, strings: list[str]) -> str:
 
 
 def repeated(text: str, times: int) -> str:
-    """`text * times`, for one character of padding."""
-    return traced(plain(text) * times, runs_of(text) * times)
-
-
-def replacements(text: str, old: object) -> int:
-    """How often `old` is found in `text`; 0 where it is no string."""
-    return str.count(text, old) if isinstance(old, str) else 0
-
-
-def length(text: object) -> int:
-    """Of a string; 0 for anything else, which the operation itself refuses."""
-    return len(text) if isinstance(text, str) else 0
+    """`text * times`, for one character of padding, as one run."""
+    return traced(plain(text) * times, derived(runs_of(text), times))
 
 
 def recased(before: Traced, text: str) -> Traced:
@@ -385,31 +388,8 @@ def recased(before: Traced, text: str) -> Traced:
     their offsets."""
     if text == before:
         return before
-    if len(text) != len(before) or len(text) > guard.CHARACTERS_A_STEP * 16:
-        return _resized(before, text)
-    parts: list[Run] = []
-    at = 0
-    for length, source, offset in before._runs:
-        for index in range(at, at + length):
-            kept = offset >= 0 and str.__getitem__(before, index) == str.__getitem__(text, index)
-            parts.append((1, source, offset + index - at if kept else DERIVED))
-        at += length
-    return traced(text, fused(tuple(parts)))
-
-
-def _resized(before: Traced, text: str) -> Traced:
-    if len(before._runs) == 1 or len(text) != len(before):
+    if len(text) != len(before):
         return smeared(text, before)
-    return traced(text, tuple((length, source, DERIVED) for length, source, _ in before._runs))
-
-
-def _expanded(text: Traced, tabsize: int) -> Iterator[str]:
-    column = 0
-    for character in text:
-        if character == "\t":
-            gap = tabsize - column % tabsize if tabsize > 0 else 0
-            column += gap
-            yield computed(" " * gap)
-        else:
-            column = 0 if character in "\r\n" else column + 1
-            yield character
+    if len(text) > guard.CHARACTERS_A_STEP * 16:  # not worth the time
+        return traced(text, tuple((length, source, DERIVED) for length, source, _ in before._runs))
+    return traced(text, recast(before._runs, plain(before), text))

@@ -25,14 +25,7 @@ _CONVERSION = re.compile(r"%(?:\(([^()]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+)?)
 
 def printed(form: Traced, values: object) -> str:
     """`form % values`."""
-    guard.widths(form)
-    for value in values if isinstance(values, tuple) else (values,):
-        guard.light(value)
-        if "*" in form:
-            guard.width(value)
-    room = sum(len(value) for value in _texts(values))
-    guard.sized(len(form) + room * (1 if isinstance(values, tuple) else str.count(form, "%")))
-    guard.parts(str.count(form, "%"))
+    bound_printf(form, values)
     text = str.__mod__(form, values)
     guard.sized(len(text))
     if text == form:
@@ -44,6 +37,18 @@ def printed(form: Traced, values: object) -> str:
     if "".join(parts) == text:
         return together(text, parts)
     return smeared(text, form, *_texts(values))
+
+
+def bound_printf(form: str, values: object) -> None:
+    """Refuse `form % values` where it makes a string too long."""
+    guard.widths(form)
+    for value in values if isinstance(values, tuple) else (values,):
+        guard.light(value)
+        if "*" in form:
+            guard.width(value)
+    room = sum(len(value) for value in _texts(values))
+    guard.sized(len(form) + room * (1 if isinstance(values, tuple) else str.count(form, "%")))
+    guard.parts(str.count(form, "%"))
 
 
 def _texts(values: object) -> list[str]:
@@ -109,12 +114,15 @@ def formatted(
 
 def _bounded(formatter: SandboxedFormatter) -> SandboxedFormatter:
     original = formatter.format_field
+    total = 0
 
     def format_field(value: object, specification: str) -> str:
+        nonlocal total
         guard.widths(specification)
         guard.light(value)
         field: str = original(value, specification)
-        guard.sized(len(field))
+        total += len(field)
+        guard.sized(total)
         return field
 
     formatter.format_field = format_field  # type: ignore[method-assign, assignment]

@@ -60,7 +60,9 @@ class TracedMarkup(Markup):
     __rmul__ = __mul__  # type: ignore[assignment]
 
     def __mod__(self, values: object) -> str:  # type: ignore[override]
-        guard.widths(self)
+        from chatlint.render.trace_format import bound_printf
+
+        bound_printf(self, values)
         text = Markup(plain(self)) % values
         guard.sized(len(text))
         given = values if isinstance(values, tuple) else (values,)

@@ -111,7 +111,6 @@ a.format(b)
 a % b
 a % (b,)
 '%s' % (l,)
-a is string
 a in b
 b in (a + b)
 a == b
@@ -121,7 +120,6 @@ a.endswith(b)
 a.find('a')
 a.count('a')
 a.index(a)
-a.isdigit() ~ a.isalpha() ~ a.isspace()
 a|trim
 a|trim('a')
 a|upper
