@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from chatlint.config import Settings
     from chatlint.detect.calls import CallForm
     from chatlint.detect.footing import Footing
+    from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
     from chatlint.render.syntax import Syntax, SyntaxFault
     from chatlint.source.package import Package, Template
+    from chatlint.verify.roundtrip import RoundTrips
 
 
 @dataclass(slots=True)
@@ -28,8 +30,8 @@ class Subject:
     template: Template
     trace: Trace
     settings: Settings | None = None
-    format: object | None = None
-    round_trips: object | None = None
+    format: OutputFormat | None = None
+    round_trips: RoundTrips | None = None
     _syntax: Syntax | None = None
     _broken: list[SyntaxFault] | None = field(default=None)
     _footing: Footing | None = None

@@ -110,10 +110,8 @@ def _missing_header(subject: Subject, asked: Observation, until: str | None, clo
 
 def _models_own(subject: Subject, header: str) -> bool:
     """Whether it begins with a mark that the model writes itself, as far as its format was learned."""
-    from chatlint.parse.formats import OutputFormat
-
     output = subject.format
-    if not isinstance(output, OutputFormat) or output.header:
+    if output is None or output.header:
         return False
     starts = (
         marks.start.strip() for part in (output.reasoning, output.content) if part for marks in part.every

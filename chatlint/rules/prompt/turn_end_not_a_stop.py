@@ -67,10 +67,7 @@ def _tokens(subject: Subject) -> dict[str, int]:
 
 
 def _learned_ends(subject: Subject) -> tuple[str, ...]:
-    """What hands over, as far as the output format was learned."""
-    from chatlint.parse.formats import OutputFormat
-
-    return subject.format.end_of_turn if isinstance(subject.format, OutputFormat) else ()
+    return subject.format.end_of_turn if subject.format else ()
 
 
 def _looks_so(text: str) -> bool:
