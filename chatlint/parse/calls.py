@@ -11,7 +11,7 @@ from functools import partial
 
 from chatlint.parse.events import ArgumentsDelta, Scribe
 from chatlint.parse.literals import container
-from chatlint.parse.markers import MORE, Found, Marker, begun, fit, name_run, take
+from chatlint.parse.markers import MORE, Found, Marker, begun, fit, is_strong, name_run, take
 from chatlint.parse.members import MemberReader
 from chatlint.parse.objects import ObjectReader, wrapped
 from chatlint.parse.patterns import COUNTER, NAME, Slot
@@ -19,6 +19,8 @@ from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.schemas import Tools
 from chatlint.parse.stream import Reading, Stream
 
+_MARK = 64
+"""So much of a mark is looked at to see whether prose may hold it."""
 _COUNT = re.compile(r"[.:]?\d+\Z|[:#]\w*\Z")
 
 
@@ -35,6 +37,8 @@ class CallReader:
         self._name = ""
         self._id = ""
         self._started = False
+        self._weak = False
+        """Whether the call at hand began with a mark that prose may hold."""
         self._listed = False
         """Whether the calls stand in a list of their own."""
         self.cut = False
@@ -53,7 +57,7 @@ class CallReader:
 
     def _call(self, entry: Entry, declared: bool, name: str = "") -> Reading[bool]:
         """One call from a step on. False if it was none."""
-        self._name, self._id = name, ""
+        self._name, self._id, self._weak = name, "", entry.weak
         self._started = False
         declared = declared or entry.weak
         step = entry.step
@@ -166,8 +170,11 @@ class CallReader:
         known = self._name in self._tools
         if char == "{" and self._plan.skeleton is None:
             return (yield from self._body(declared))
-        closes = isinstance(fit(self._plan.closers, self._stream, self._stream.at), Found)
-        if not (closes or (known and self._at_end_of_call(char))) or (declared and not known):
+        if declared and not known:
+            return False
+        closer = fit(self._plan.closers, self._stream, self._stream.at)
+        ends = isinstance(closer, Found) or (known and self._at_end_of_call(char))
+        if not ends or (self._weak and not is_strong(self._stream.text[self._stream.at :][:_MARK])):
             return False
         self._start()
         self._scribe.arguments("{}")

@@ -128,7 +128,9 @@ class Layouts:
                 known.types |= {json_type}
                 known.raw = known.raw or raw
         if close.strip() and mid.endswith(close) and mid != close:
-            bare = mid.removesuffix(close)  # what quotes every value may be missing around what needs no quotes
+            bare = mid.removesuffix(
+                close
+            )  # what quotes every value may be missing around what needs no quotes
             ways.setdefault(bare, _way(bare, "", "", ALL - STRING, False, None))
         return list(ways.values())
 

@@ -170,9 +170,11 @@ class Machine:
             if alarm(text):
                 return None
             said = text.rstrip()
+            if not said:
+                return None
             if said is text:
                 stream.text = ""
-            elif said and len(text) - len(said) <= BLANKS:
+            elif len(text) - len(said) <= BLANKS:
                 stream.text = text[len(said) :]
             else:
                 return None

@@ -134,8 +134,8 @@ def _entries(calls: ToolCalls, steps: tuple[Step, ...]) -> Iterator[tuple[Marker
                 if mark.strong:
                     yield mark, Entry(i + 1)
     if calls.syntax is not Syntax.TEXT and not (whole and whole[0].strong):
-        for bracket in _marks("{", "["):
-            yield bracket, Entry(len(steps) - 1, weak=True, passed=False)
+        for begin in _marks('{ "', "{ '", "[ {"):
+            yield begin, Entry(len(steps) - 1, weak=True, passed=False)
 
 
 def _opener(calls: ToolCalls) -> str:

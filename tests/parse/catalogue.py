@@ -54,7 +54,10 @@ class Entry:
 
 def _labelled(string: str, other: str, end: str = "") -> Values:
     """Values told apart by two labels."""
-    rest = {name: Written(other, end, Encoding.JSON) for name in ("integer", "number", "boolean", "null", "array", "object")}
+    rest = {
+        name: Written(other, end, Encoding.JSON)
+        for name in ("integer", "number", "boolean", "null", "array", "object")
+    }
     return Values(string=Written(string, end), **rest)
 
 

@@ -21,7 +21,14 @@ def json_type(value) -> str:
     """The name of a value's type in `Values`."""
     if isinstance(value, bool):
         return "boolean"
-    names = {str: "string", int: "integer", float: "number", type(None): "null", list: "array", dict: "object"}
+    names = {
+        str: "string",
+        int: "integer",
+        float: "number",
+        type(None): "null",
+        list: "array",
+        dict: "object",
+    }
     return names[type(value)]
 
 
@@ -47,7 +54,8 @@ def write_members(arguments: dict, members: Members, values: Values) -> str:
     """Arguments as members."""
     before, _, after = members.member.partition(VALUE)
     written = [
-        before.replace(KEY, key) + write_value(value, values) + after.replace(KEY, key) for key, value in arguments.items()
+        before.replace(KEY, key) + write_value(value, values) + after.replace(KEY, key)
+        for key, value in arguments.items()
     ]
     return members.start + members.separator.join(written) + members.end
 
@@ -78,7 +86,10 @@ def write(output: OutputFormat, *, content: str = "", reasoning: str = "", calls
     if calls:
         form = output.tool_calls
         ids = ids or [""] * len(calls)
-        written = [write_call(form, *call, identity, i) for i, (call, identity) in enumerate(zip(calls, ids, strict=True))]
+        written = [
+            write_call(form, *call, identity, i)
+            for i, (call, identity) in enumerate(zip(calls, ids, strict=True))
+        ]
         joint = between or form.separator
         parts.append(form.section_start + joint.join(written) + form.section_end)
     return between.join(parts)
