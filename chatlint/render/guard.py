@@ -24,7 +24,7 @@ from chatlint.limits import (
 CHARACTERS_A_STEP = 1024
 ITEMS_A_STEP = 16
 LAZY_ITEMS_A_STEP = 4
-_LOOK_AT_THE_CLOCK = 64
+_LOOK_AT_THE_CLOCK = 8
 
 Item = TypeVar("Item")
 

@@ -84,7 +84,7 @@ class LocalRenderer:
             _begin(compiled)
             roots = self._inputs.wrap(request.conversation)
             prepared = prepare(self._host, self._template, request, roots)
-            given = [dict(message) for message in prepared.messages]
+            given = [{**message} if type(message) is dict else message for message in prepared.messages]
             text = self._text(compiled, prepared, roots)
             mutated = self._mutated(roots, given, prepared)
             text = finish(self._host, prepared, text)

@@ -45,6 +45,9 @@ def bounded(value: object) -> object:
     return guard.counted(value) if isinstance(value, Iterator) else value
 
 
+_SQUARE = 10
+"""How much more an operation counts that may take quadratic time."""
+
 # -- text
 
 
@@ -161,7 +164,7 @@ def wordwrap(
     break_on_hyphens: bool = True,
 ) -> str:
     """As Jinja's; attributed as a whole."""
-    guard.items(len(s))
+    guard.items(len(s) * _SQUARE)
     text = stock.do_wordwrap(environment, plain(s), width, break_long_words, wrapstring, break_on_hyphens)
     return smeared(plain(text), s)
 
@@ -169,8 +172,7 @@ def wordwrap(
 @pass_eval_context
 def urlize(eval_ctx: EvalContext, value: str, *args: object, **kwargs: object) -> str:
     """As Jinja's; attributed as a whole."""
-    guard.items(len(value))
-    guard.charge(len(value) // 8)
+    guard.items(len(value) * _SQUARE)
     return smeared(plain(stock.do_urlize(eval_ctx, plain(value), *args, **kwargs)), value)  # type: ignore[arg-type]
 
 
@@ -196,8 +198,15 @@ def xmlattr(eval_ctx: EvalContext, d: Mapping[str, object], autospace: bool = Tr
 def pprint(value: object) -> str:
     """As Jinja's; attributed as a whole."""
     whole = represented(value)
-    guard.charge(len(whole) // 16)
+    guard.charge(len(whole) // 4)
     return smeared(stock.do_pprint(value), whole)
+
+
+def wordcount(s: object) -> int:
+    """As Jinja's."""
+    text = soft(s)
+    guard.items(len(text) // 4)
+    return stock.do_wordcount(text)
 
 
 def forceescape(value: object) -> str:
@@ -337,6 +346,7 @@ FILTERS: Mapping[str, object] = {
     "upper": upper,
     "urlencode": urlencode,
     "urlize": urlize,
+    "wordcount": wordcount,
     "wordwrap": wordwrap,
     "xmlattr": xmlattr,
 }

@@ -25,7 +25,7 @@ from chatlint.limits import RENDER_OUTPUT_CHARACTERS, WORKER_FAILURES, WORKER_SE
 from chatlint.render.compiled import FILE_NAME, Store, code_key, template_line
 from chatlint.render.hosts import host_named
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
-from chatlint.render.wire import Fields, asked, failure_of, opening, read, rendered_of, written
+from chatlint.render.wire import Fields, asked, opening, read, rendered_of, written
 from chatlint.render.worker_process import SIGNAL_FOR_A_TRACEBACK
 from chatlint.source.package import Template
 
@@ -192,15 +192,12 @@ class WorkerRenderer:
             )
         started = monotonic()
         try:
-            answer = self._opened().ask(fields)
-            if "ended" not in answer:
-                return rendered_of(answer)
-            failure = failure_of(answer["ended"])  # type: ignore[arg-type]
-            self._drop()
+            return rendered_of(self._checked(self._opened().ask(fields)))
         except WorkerEnded as error:
             failure = RenderFailure(FailureKind.BOUND, "", error.message, self._line(error))
             self._process = None
         except ValueError as error:
+            self._drop()
             raise InternalError(f"a worker process answered with {error}") from error
         self._ended.append(failure)
         return Rendered(None, failure, seconds=monotonic() - started)
@@ -226,13 +223,22 @@ class WorkerRenderer:
             process = self._process = _taken()
             key = code_key(self._template.text) if self._store is not None else ""
             code = self._store.read(ROOM, key) if self._store is not None else None
-            answer = process.ask(opening(self._template, self._settings, code))
+            answer = self._checked(process.ask(opening(self._template, self._settings, code)))
             self._coverable = frozenset(answer.get("lines") or ())  # type: ignore[arg-type]
             self._debug = [tuple(pair) for pair in answer.get("debug") or ()]  # type: ignore[union-attr, arg-type]
             made = answer.get("code")
             if isinstance(made, str) and self._store is not None:
                 self._store.write(ROOM, key, b64decode(made))
         return self._process
+
+    def _checked(self, answer: Fields) -> Fields:
+        if "broken" in answer:
+            self._drop()
+            raise InternalError(f"a worker process failed: {answer['broken']}")
+        if "ended" in answer:
+            self._drop()
+            raise WorkerEnded(str(answer["ended"]), ())
+        return answer
 
     def _drop(self) -> None:
         if self._process is not None:

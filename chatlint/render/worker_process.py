@@ -19,8 +19,7 @@ from typing import BinaryIO
 from chatlint.limits import WORKER_MEMORY_BYTES, WORKER_SECONDS
 from chatlint.render.compiled import FILE_NAME
 from chatlint.render.local import LocalRenderer
-from chatlint.render.rendered import FailureKind, RenderFailure
-from chatlint.render.wire import Fields, answered, failed, opened, read, request_of, written
+from chatlint.render.wire import Fields, answered, opened, read, request_of, written
 
 _FILES = 16
 _GRACE_SECONDS = 2.0
@@ -72,8 +71,9 @@ def answer_line(worker: Worker, line: bytes) -> bytes:
         return written(worker.answer(read(line)))
     except MemoryError:
         gc.collect()
-        failure = RenderFailure(FailureKind.BOUND, "MemoryError", "more memory than a worker process may use")
-        return written({"ended": failed(failure)})
+        return written({"ended": "more memory than a worker process may use"})
+    except Exception as error:  # no template is to blame: `LocalRenderer` has caught those
+        return written({"broken": f"{type(error).__name__}: {error}"})
 
 
 def main() -> None:

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from chatlint.conversation import Conversation
+from chatlint.errors import InternalError
 from chatlint.limits import WORKER_FAILURES, WORKER_SECONDS
 from chatlint.render import worker
 from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
@@ -127,6 +128,16 @@ def test_a_worker_is_used_again() -> None:
     second.close()
     assert prompt is not None
     assert prompt.spans[0].origin == Input("/messages/0/content", 0)
+
+
+def test_a_fault_of_ours_in_a_worker_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = opened("{{ messages[0].role }}")
+    monkeypatch.setattr(worker, "asked", lambda request: {"messages": "["})
+    with pytest.raises(InternalError, match="a worker process failed"):
+        renderer.render(RenderRequest(GOOD))
+    monkeypatch.undo()
+    assert renderer.render(RenderRequest(GOOD)).prompt is not None
+    renderer.close()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
