@@ -12,19 +12,12 @@ from typing import TypeVar
 
 from chatlint.config import FailOn, Settings
 from chatlint.config import fail_on as threshold
-from chatlint.detect.capabilities import detect_capabilities
-from chatlint.detect.limits import coverage, limits
 from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
-from chatlint.infer.learn import learn
 from chatlint.parse.formats import OutputFormat
-from chatlint.probe.trace import Trace
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
-from chatlint.render.syntax import syntax_of
-from chatlint.rules.run import run
-from chatlint.rules.selection import Selection
-from chatlint.rules.subject import Subject
+from chatlint.results import Question, keep, placed, question, recall
 from chatlint.source.load import load
-from chatlint.source.package import Failure, Package, TargetKind, Template
+from chatlint.source.package import Failure, Package, Template
 from chatlint.store.disk import Store
 from chatlint.verdict import (
     INTERNAL,
@@ -33,38 +26,60 @@ from chatlint.verdict import (
     TargetFailure,
     TargetReport,
     TemplateReport,
-    declared_stops,
 )
-from chatlint.verify.roundtrip import round_trips
 
 T = TypeVar("T")
 
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
-    """Everything about one template."""
-    untrusted = settings.untrusted or package.target.kind is TargetKind.HUB
+    """Everything about one template: what is known of it, where nothing that matters has changed since."""
+    asked = question(template, package, settings)
     store = Store() if settings.cache else None
-    with Trace(template, RenderSettings(settings.host, untrusted=untrusted), store) as trace:
-        subject = Subject(package, template, trace, settings)
+    key = asked.key if store else ""
+    report = recall(store, key) if store else None
+    if report is None:
+        report, lasting = examine(asked, store)
+        if store and lasting:
+            keep(store, key, report)
+    return placed(report, template, package)
+
+
+def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]:
+    """Ask the template everything. The second value is False where a clock decided what was seen, so that
+    another run may see something else. `store` keeps compiled code."""
+    # What follows is imported where it is needed: a result that is known needs none of it.
+    from chatlint.detect.capabilities import detect_capabilities
+    from chatlint.detect.limits import coverage, limits
+    from chatlint.infer.learn import learn
+    from chatlint.probe.trace import Trace
+    from chatlint.rules.run import run
+    from chatlint.rules.selection import Selection
+    from chatlint.rules.subject import Subject
+    from chatlint.verify.roundtrip import round_trips
+
+    template, settings = asked.template, asked.settings
+    with Trace(template, RenderSettings(settings.host, untrusted=asked.untrusted), store) as trace:
+        subject = Subject(asked.package, template, trace, settings)
         stages = _Stages(able=not subject.broken)
         capabilities = stages.run("detect", lambda: detect_capabilities(trace, subject.syntax))
         subject.format = output = stages.run("infer", lambda: learn(trace, subject.syntax))
         trips = stages.run("verify", lambda: round_trips(trace, output, subject.syntax)) if output else None
         subject.round_trips = trips
         judged = run(subject, Selection(settings.select, settings.ignore))
-        return TemplateReport(
+        report = TemplateReport(
             template,
             settings.host,
             capabilities,
             output,
             trips,
-            declared_stops(package),
+            {},
             limits(trace),
             judged.findings,
             coverage(trace),
             judged.unevaluated,
             (*stages.failures, *judged.failures),
         )
+        return report, not trace.timed_out
 
 
 @dataclass(slots=True)
@@ -137,6 +152,10 @@ def learn_format(template: Template, *, settings: RenderSettings | None = None) 
 
     Raises TemplateError where the template does not compile, UsageError for a host that there is not.
     """
+    from chatlint.infer.learn import learn
+    from chatlint.probe.trace import Trace
+    from chatlint.render.syntax import syntax_of
+
     syntax = syntax_of(template.text)
     if syntax.fault:
         raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from chatlint import __version__
 from chatlint.config import FailOn, Settings
@@ -27,7 +28,9 @@ from chatlint.source.package import (
     TargetKind,
     Template,
 )
-from chatlint.verify.roundtrip import RoundTrips
+
+if TYPE_CHECKING:
+    from chatlint.verify.trip import RoundTrips
 
 SCHEMA = "chatlint.report/1"
 INTERNAL = "internal"

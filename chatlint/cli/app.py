@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from chatlint import __version__
+from chatlint.cli.cache import cache_commands
 from chatlint.cli.check import check_targets
 from chatlint.cli.complaint import complain
 from chatlint.cli.corpus import corpus_commands
@@ -40,6 +41,7 @@ app.command("rule", cls=PlainCommand)(show_rule)
 app.command("probes", cls=PlainCommand)(list_probes)
 app.add_typer(corpus_commands, name="corpus")
 app.command("schema", cls=PlainCommand)(print_schema)
+app.add_typer(cache_commands, name="cache")
 
 
 def _print_version(wanted: bool) -> None:

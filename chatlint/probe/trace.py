@@ -58,6 +58,8 @@ class Trace:
         """How many renders were made."""
         self.seconds = 0.0
         """CPU time they took."""
+        self.timed_out = False
+        """Whether a bound of time decided what was seen: on another day there may be more."""
 
     # -- cases -----------------------------------------------------------------------------------------------
 
@@ -130,6 +132,7 @@ class Trace:
         if not requests:
             return
         if self._bounds >= TRACE_BOUND_FAILURES or self.seconds > TRACE_SECONDS:
+            self.timed_out |= self._bounds < TRACE_BOUND_FAILURES
             self._rendered |= dict.fromkeys(requests, _GIVEN_UP)
             return
         answers = self._opened().render_all(tuple(requests.values()))
@@ -152,7 +155,9 @@ class Trace:
         self.renders += 1
         self.seconds += rendered.seconds
         self._lines |= rendered.lines
-        self._bounds += rendered.failure is not None and rendered.failure.kind is FailureKind.BOUND
+        if rendered.failure is not None and rendered.failure.kind is FailureKind.BOUND:
+            self._bounds += 1
+            self.timed_out |= "seconds" in rendered.failure.message
 
     def _opened(self) -> Renderer:
         if self._renderer is None:

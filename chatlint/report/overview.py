@@ -11,7 +11,7 @@ from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
 from chatlint.report.grammar import grammar_rows
 from chatlint.verdict import TemplateReport, reasoning_state
-from chatlint.verify.roundtrip import RoundTrips
+from chatlint.verify.trip import RoundTrips
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "roles": (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chatlint.probe.trace import Trace
     from chatlint.render.syntax import Syntax, SyntaxFault
     from chatlint.source.package import Package, Template
-    from chatlint.verify.roundtrip import RoundTrips
+    from chatlint.verify.trip import RoundTrips
 
 
 @dataclass(slots=True)

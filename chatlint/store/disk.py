@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
@@ -78,11 +77,17 @@ class Store:
 
     def size(self) -> int:
         """Bytes of all entries."""
-        total = 0
+        return sum(size for _, size in self.rooms().values())
+
+    def rooms(self) -> dict[str, tuple[int, int]]:
+        """How many entries each room has, and how many bytes they take, by name."""
+        found: dict[str, tuple[int, int]] = {}
         for path in self._files():
             with suppress(OSError):
-                total += path.lstat().st_size
-        return total
+                size = path.lstat().st_size
+                count, total = found.get(path.parent.name, (0, 0))
+                found[path.parent.name] = (count + 1, total + size)
+        return dict(sorted(found.items()))
 
     def _path(self, room: str, key: str) -> Path:
         if not _ROOM.fullmatch(room):
@@ -161,7 +166,7 @@ def _content(stored: bytes, room: str, key: str) -> bytes | None:
 
 
 def _replace(path: Path, stored: bytes) -> None:
-    temporary = path.with_suffix(f".{secrets.token_hex(8)}.tmp")
+    temporary = path.with_suffix(f".{os.urandom(8).hex()}.tmp")
     descriptor = os.open(temporary, _WRITE_FLAGS, 0o600)
     try:
         with open(descriptor, "wb", buffering=0) as file:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from itertools import pairwise
 
 from chatlint.conversation import JSON, Message
@@ -18,33 +17,8 @@ from chatlint.infer.turns import Part, Slot, calls_of
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.notation import Encoding
 from chatlint.parse.notation import Written as ValueWritten
+from chatlint.verify.trip import Cause, Difference
 from chatlint.verify.written import Written, plain
-
-
-class Cause(StrEnum):
-    """Who lost a field on the way."""
-
-    LOST = "template-lost"
-    """None of it stands in the turn."""
-    ALTERED = "template-altered"
-    """It stands there changed: trimmed, escaped, printed as Python, or beside blanks of the template's own that
-    nothing tells from blanks of its own."""
-    MERGED = "template-merged"
-    """It stands where another part does, and reads as that."""
-    AMBIGUOUS = "format-ambiguous"
-    """The format has no way to write this value apart from others."""
-    PARSER = "parser"
-    """The text holds it, and it was read wrong."""
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One field that came back otherwise. `field` is a path in the message: `tool_calls/0/arguments/city`."""
-
-    field: str
-    sent: JSON
-    received: JSON
-    cause: Cause
 
 
 def differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON]) -> tuple[Difference, ...]:

@@ -8,18 +8,18 @@ loses is its own loss and is said, but fails nothing of the format.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from chatlint.conversation import JSON, Message
 from chatlint.infer.samples import OFF, Samples, find_samples
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.parser import OutputParser
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
 from chatlint.render.syntax import Syntax, syntax_of
-from chatlint.verify.chunks import broken_chunking
-from chatlint.verify.comparison import Cause, Difference, differences
+from chatlint.verify.chunks import Chunkings, broken_chunking
+from chatlint.verify.comparison import differences
+from chatlint.verify.trip import RoundTrip, RoundTrips
 from chatlint.verify.written import Written, written
 
 TEXTS: tuple[tuple[str, Variant, int], ...] = (
@@ -47,62 +47,23 @@ REASONED_CALLS: tuple[tuple[str, Variant, int], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class RoundTrip:
-    """One message there and back: what was sent, the text a model would have written, what was read from it."""
-
-    case: str
-    sent: Message
-    text: str
-    received: Mapping[str, JSON]
-    differences: tuple[Difference, ...]
-    prefix: bool
-    """Whether the history begins with prompt and text: what the model was shown, then what it wrote."""
-    chunks: tuple[str, ...] = ()
-    """A chunking that gave another message, () if all agree."""
-
-    @property
-    def passed(self) -> bool:
-        """Everything came back, in every chunking."""
-        return not self.differences and not self.chunks
-
-    @property
-    def template_only(self) -> bool:
-        """Everything that did not come back was lost or altered before the parser saw it."""
-        mine = (Cause.PARSER, Cause.AMBIGUOUS)
-        return not self.chunks and all(difference.cause not in mine for difference in self.differences)
-
-
-@dataclass(frozen=True, slots=True)
-class RoundTrips:
-    """All round trips of one template; `not_applicable` are case ids with nothing to read back."""
-
-    trips: tuple[RoundTrip, ...] = ()
-    not_applicable: tuple[str, ...] = ()
-
-    @property
-    def passed(self) -> int:
-        """How many came back whole."""
-        return sum(trip.passed for trip in self.trips)
-
-    @property
-    def failures(self) -> tuple[RoundTrip, ...]:
-        """Those that did not."""
-        return tuple(trip for trip in self.trips if not trip.passed)
-
-
-def round_trips(trace: Trace, output: OutputFormat, syntax: Syntax | None = None) -> RoundTrips:
-    """Sends every probe message that the template can express there and back."""
+def round_trips(
+    trace: Trace, output: OutputFormat, syntax: Syntax | None = None, *, every_cut: bool = False
+) -> RoundTrips:
+    """Sends every probe message that the template can express there and back. With `every_cut` each text is
+    also read in two pieces, cut at every place."""
     samples = find_samples(trace, syntax or syntax_of(trace.template.text))
+    ways = Chunkings(every_cut=every_cut)
     trips: list[RoundTrip] = []
     without: list[str] = []
     for probe, variant, index in _cases(samples, output):
-        seen = _as_last(trace, samples.look(probe, variant), index) if probe in _CUT else samples.look(probe, variant)
+        seen = samples.look(probe, variant)
+        seen = _as_last(trace, seen, index) if probe in _CUT else seen
         sent = written(trace, output, seen, index)
         if sent is None:
             without.append(seen.case.id)
         else:
-            trips.append(_trip(output, seen, sent))
+            trips.append(_trip(output, seen, sent, ways))
     return RoundTrips(tuple(trips), tuple(dict.fromkeys(without)))
 
 
@@ -133,14 +94,16 @@ def _as_last(trace: Trace, seen: Observation, index: int) -> Observation:
     )
 
 
-def _trip(output: OutputFormat, seen: Observation, sent: Written) -> RoundTrip:
+def _trip(output: OutputFormat, seen: Observation, sent: Written, ways: Chunkings) -> RoundTrip:
     tools = seen.case.conversation.tools
 
     def parser() -> OutputParser:
         return output.parser(tools=tools, generation_prompt=sent.prompt)
 
-    whole = sent.text + sent.stop
-    received = parser().parse(whole)
+    text = sent.text + sent.stop
+    received = parser().parse(text)
     found = differences(output, sent, received)
-    chunks: Sequence[str] = broken_chunking(parser, whole, received) or ()
-    return RoundTrip(seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks))
+    chunks: Sequence[str] = broken_chunking(parser, text, received, ways) or ()
+    return RoundTrip(
+        seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks)
+    )

@@ -26,10 +26,12 @@ from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from chatlint.config import Settings
-from chatlint.pipeline import judge
+from chatlint.pipeline import examine
 from chatlint.probe.trace import Trace
 from chatlint.source.bundled import corpus_names
+from chatlint.results import question
 from chatlint.source.load import load
+from chatlint.store import Store
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ def cost(target):
     times = []
     for _ in range(2):
         started = time.process_time()
-        judge(template, package, Settings())
+        examine(question(template, package, Settings()), Store())
         times.append((time.process_time() - started) * 1000)
     cases = rendered(package, template)
     return Cost(Path(target).name, len(cases), plain_render(template.text, cases) * 1000, *times)
@@ -101,8 +103,8 @@ def rendered(package, template):
                 seen[_key(case)] = case
             super().close()
 
-    with patch("chatlint.pipeline.Trace", Watched):
-        judge(template, package, Settings())
+    with patch("chatlint.probe.trace.Trace", Watched):
+        examine(question(template, package, Settings()), Store())
     return list(seen.values())
 
 
@@ -135,7 +137,11 @@ def main():
         os.environ["CHATLINT_CACHE_DIR"] = store
         costs = [one for target in targets if (one := cost(target))]
         show(costs)
-        for arguments in (["--version"], ["check", "corpus:chatml"], ["check", "corpus:qwen3"]):
+        for arguments in (
+            ["--version"],
+            ["check", "corpus:qwen3", "--no-cache"],
+            ["check", "corpus:qwen3"],
+        ):
             print(f"{command(*arguments):6.3f} s CPU  chatlint {' '.join(arguments)}")
 
 

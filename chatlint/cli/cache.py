@@ -1,0 +1,73 @@
+"""`chatlint cache info|clear`: what was kept so that the next check is quick."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import typer
+
+from chatlint.cli import options
+from chatlint.cli.plain import PlainCommand, PlainGroup
+
+if TYPE_CHECKING:
+    from chatlint.store.disk import Store
+
+cache_commands = typer.Typer(
+    cls=PlainGroup, help="What was kept so that the next check is quick.", no_args_is_help=True
+)
+
+_WHAT = {
+    "compiled": "templates compiled to code",
+    "digests": "digests of chatlint's own files",
+    "hub-beginnings": "beginnings of large files on the Hub",
+    "hub-listings": "what is in repositories on the Hub",
+    "results": "what was found out about templates",
+}
+
+
+@cache_commands.command("info", cls=PlainCommand)
+def show_cache(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
+    """Say where the cache is, what is in it and how large it is."""
+    from chatlint.store.disk import Store
+
+    store = Store()
+    if options.listing(format_) == "json":
+        options.print_json(_facts(store))
+        return
+    rooms = store.rooms()
+    sys.stdout.write(f"{store.root}: {_size(sum(size for _, size in rooms.values()))}\n")
+    rows = [
+        [(room, ""), (str(count), ""), (_size(size), ""), (_WHAT.get(room, ""), "faint")]
+        for room, (count, size) in rooms.items()
+    ]
+    if rows:
+        options.print_table(rows, color)
+
+
+@cache_commands.command("clear", cls=PlainCommand)
+def clear_cache() -> None:
+    """Remove everything that was kept; it is made anew when it is needed."""
+    from chatlint.errors import UsageError
+    from chatlint.store.disk import Store
+
+    store = Store()
+    before = store.size()
+    store.clear()
+    left = store.size()
+    sys.stdout.write(f"{store.root}: {_size(before - left)} removed\n")
+    if left:
+        raise UsageError(f"{_size(left)} could not be removed", hint="is it another user's?")
+
+
+def _facts(store: Store) -> dict[str, str | int | dict[str, dict[str, int]]]:
+    rooms = {room: {"entries": count, "bytes": size} for room, (count, size) in store.rooms().items()}
+    return {"path": str(store.root), "bytes": store.size(), "rooms": rooms}
+
+
+def _size(count: int) -> str:
+    for unit in ("bytes", "KiB", "MiB"):
+        if count < 1024:
+            return f"{count} {unit}"
+        count = round(count / 1024)
+    return f"{count} GiB"
