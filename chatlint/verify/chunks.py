@@ -1,42 +1,47 @@
 """The same message in every chunking: events add up to what the whole text gives, and take nothing back.
 
-Chunkings are bounded in what they read: one character at a time, and a few with random cuts from a fixed seed.
-Short texts are also cut once at every place.
+One character at a time cuts everywhere at once, random chunks (from a fixed seed) leave marks whole and halve
+others. What a check reads is bounded: characters one at a time cost as much as a thousand bytes in one piece.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import Event
 from chatlint.parse.message import assemble
 from chatlint.parse.parser import OutputParser
 
-SHORT = 48
-"""Texts up to this length are cut once at every place."""
-RANDOM_CHUNKINGS = 2
-LONGEST = 4_000
-"""Longer texts are only read in random chunks, not character by character."""
+SINGLES = 1_000
+"""Characters of one template's texts that are read one at a time; the rest is read in random chunks."""
+_SIZES = (1, 1, 2, 3, 5, 8, 13)
 
 
-def chunkings(text: str, *, every_cut: bool = False, seed: int = 7) -> Iterator[Sequence[str]]:
-    """Ways to cut a text: singles, random chunks, and (short, or on demand) one cut at every place."""
-    if len(text) <= LONGEST:
-        yield tuple(text)
-    source = random.Random(seed)
-    for _ in range(RANDOM_CHUNKINGS):
-        yield tuple(_random_chunks(text, source))
-    if every_cut or len(text) <= SHORT:
-        for at in range(1, len(text)):
+@dataclass(slots=True)
+class Chunkings:
+    """Ways to cut the texts of one template, within a bound."""
+
+    left: int = SINGLES
+    every_cut: bool = False
+    """Also one cut at every place of every text: for tests."""
+
+    def of(self, text: str) -> Iterator[Sequence[str]]:
+        """The ways for one text."""
+        if len(text) <= self.left:
+            self.left -= len(text)
+            yield tuple(text)
+        yield tuple(_random_chunks(text))
+        for at in range(1, len(text) if self.every_cut else 1):
             yield text[:at], text[at:]
 
 
-def _random_chunks(text: str, source: random.Random) -> Iterator[str]:
-    at = 0
+def _random_chunks(text: str, seed: int = 7) -> Iterator[str]:
+    source, at = random.Random(seed), 0
     while at < len(text):
-        size = source.choice((1, 1, 2, 3, 5, 8, 13))
+        size = source.choice(_SIZES)
         yield text[at : at + size]
         at += size
 
@@ -50,10 +55,7 @@ def streamed(parser: OutputParser, chunks: Iterable[str]) -> dict[str, JSON]:
 
 
 def broken_chunking(
-    make: Callable[[], OutputParser], text: str, whole: JSON, *, every_cut: bool = False
+    make: Callable[[], OutputParser], text: str, whole: JSON, ways: Chunkings
 ) -> Sequence[str] | None:
     """The first chunking that gives another message than the whole text did, None if all agree."""
-    for chunks in chunkings(text, every_cut=every_cut):
-        if streamed(make(), chunks) != whole:
-            return chunks
-    return None
+    return next((chunks for chunks in ways.of(text) if streamed(make(), chunks) != whole), None)
