@@ -82,8 +82,10 @@ def markers_in(texts: tuple[TemplateText, ...]) -> tuple[Marker, ...]:
     """Literals that look like special tokens, each once."""
     found: dict[str, Marker] = {}
     for text in texts:
+        line, counted = text.line, 0
         for match in _MARKER.finditer(text.text):
-            line = text.line + text.text.count("\n", 0, match.start())
+            line += text.text.count("\n", counted, match.start())
+            counted = match.start()
             found.setdefault(match.group(), Marker(match.group(), line))
     return tuple(found.values())
 

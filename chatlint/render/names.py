@@ -10,7 +10,7 @@ made in one branch is not sure after it, unless every branch made it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from jinja2 import nodes
@@ -57,13 +57,15 @@ class LoopSet:
 
 @dataclass(slots=True)
 class _Scope:
+    """`bound` names by the line that binds them, `sets` those of a loop's own assignments, `lost` what a
+    loop in this scope set and nothing has read since, by its place in the walk's loop sets."""
+
     kind: str
     line: int
     parent: _Scope | None
     bound: dict[str, int] = field(default_factory=dict)
-    maybe: dict[str, int] = field(default_factory=dict)
     sets: dict[str, int] = field(default_factory=dict)
-    lost: dict[str, LoopSet] = field(default_factory=dict)
+    lost: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -169,12 +171,9 @@ class NameWalk:
     def _note_read_after_loop(self, node: nodes.Name) -> None:
         scope: _Scope | None = self._scope
         while scope:
-            lost = scope.lost.pop(node.name, None)
-            if lost:
-                place = self._loop_sets.index(lost)
-                self._loop_sets[place] = LoopSet(
-                    lost.name, lost.line, lost.loop_line, lost.outer_line, node.lineno
-                )
+            place = scope.lost.pop(node.name, None)
+            if place is not None:
+                self._loop_sets[place] = replace(self._loop_sets[place], read_line=node.lineno)
             if node.name in scope.bound:
                 return
             scope = scope.parent
@@ -297,9 +296,8 @@ class NameWalk:
 
     def _lose(self, loop: _Scope) -> None:
         for name, line in loop.sets.items():
-            lost = LoopSet(name, line, loop.line, self._outer_line(name))
-            self._loop_sets.append(lost)
-            self._scope.lost[name] = lost
+            self._scope.lost[name] = len(self._loop_sets)
+            self._loop_sets.append(LoopSet(name, line, loop.line, self._outer_line(name)))
 
     def _outer_line(self, name: str) -> int:
         scope: _Scope | None = self._scope

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -179,3 +180,25 @@ def test_facts_survive_json(shared: Path) -> None:
 def test_error_facts_from_other_json_are_refused() -> None:
     with pytest.raises((KeyError, TypeError)):
         Syntax.from_dict({"variables": "x"})
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<|x{0}|>\n",
+        "{{% set x{0} = messages[0].a %}}",
+        "{{% for m in messages %}}{{% set z{0} = m %}}{{% endfor %}}{{{{ z{0} }}}}",
+        "{{% if a{0} %}}{{% set b{0} = 1 %}}{{% else %}}{{% set b{0} = 2 %}}{{% endif %}}{{{{ b{0} }}}}",
+        "{{{{ raise_exception('a' ~ b{0} ~ 'c') }}}}",
+    ],
+)
+def test_the_facts_are_linear_in_the_source(piece: str) -> None:
+    def seconds(count: int) -> float:
+        source = "".join(piece.format(index) for index in range(count))
+        started = time.process_time()
+        assert syntax_of(source).fault is None
+        return time.process_time() - started
+
+    seconds(50)
+    small = min(seconds(500) for _ in range(3))
+    assert seconds(2000) < 12 * small + 0.2
