@@ -200,5 +200,5 @@ def test_the_facts_are_linear_in_the_source(piece: str) -> None:
         return time.process_time() - started
 
     seconds(50)
-    small = min(seconds(500) for _ in range(3))
-    assert seconds(2000) < 12 * small + 0.2
+    small = min(seconds(300) for _ in range(3))
+    assert seconds(1200) < 12 * small + 0.2
