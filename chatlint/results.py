@@ -27,8 +27,7 @@ from chatlint.store.disk import Store
 from chatlint.verdict import OWN_STAGES, TemplateReport, declared_stops
 
 ROOM = "results"
-_NOWHERE = TemplatePlace("")
-_SOMETHING = Template("", "", "", _NOWHERE)
+_SOMETHING = Template("", "", "", TemplatePlace(""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +49,8 @@ class Question:
 def question(template: Template, package: Package, settings: Settings) -> Question:
     """The copy without a place."""
     untrusted = settings.untrusted or package.target.kind is TargetKind.HUB
-    return Question(
-        replace(template, place=_NOWHERE), _without_places(package), _without_ways(settings), untrusted
-    )
+    bare = _without_places(package)
+    return Question(_without_place(template, package), bare, _without_ways(settings), untrusted)
 
 
 def recall(store: Store, key: str) -> TemplateReport | None:
@@ -85,8 +83,10 @@ def placed(report: TemplateReport, template: Template, package: Package) -> Temp
 
 
 def _location(finding: Finding, place: TemplatePlace) -> Location:
-    """A place in the template as a place in the file that holds it."""
-    line, column = finding.location.line, finding.location.column
+    """A place in the template as a place in the file that holds it; a place in another file stays."""
+    file, line, column = finding.location.file, finding.location.line, finding.location.column
+    if file not in ("", place.file):
+        return finding.location
     if line <= 0:
         return Location(place.file)
     file_line, file_column = file_position(place, line, max(column, 1))
@@ -94,16 +94,31 @@ def _location(finding: Finding, place: TemplatePlace) -> Location:
 
 
 def _without_places(package: Package) -> Package:
-    bare = package.target.kind in (TargetKind.FILE, TargetKind.STDIN)
+    bare = _is_bare(package)
     return replace(
         package,
         target=Target(package.target.kind, ""),
-        templates=tuple(replace(one, place=_NOWHERE) for one in package.templates),
-        copies=tuple(replace(one, place=TemplatePlace(one.place.file)) for one in package.copies),
+        templates=tuple(_without_place(one, package) for one in package.templates),
+        copies=tuple(_without_place(one, package) for one in package.copies),
         files=() if bare else tuple(PackageFile(file.path, "", 0) for file in package.files),
         notes=(),
         template_readers=() if bare else package.template_readers,
     )
+
+
+def _without_place(template: Template, package: Package) -> Template:
+    """Inside a model's directory a file's name says who reads the template; a bare one's is chance."""
+    place = template.place
+    kept = (
+        TemplatePlace("")
+        if _is_bare(package)
+        else TemplatePlace(place.file, place.json_pointer, key=place.key)
+    )
+    return replace(template, place=kept)
+
+
+def _is_bare(package: Package) -> bool:
+    return package.target.kind in (TargetKind.FILE, TargetKind.STDIN)
 
 
 def _without_ways(settings: Settings) -> Settings:

@@ -103,6 +103,9 @@ CHANGES = {
     "files": lambda: asked(files=(PackageFile("config.json", "", 0),)),
     "failures": lambda: asked(failures=(Failure("source", "config.json", "broken"),)),
     "copies": lambda: asked(copies=(Template("default", "x", "y", TemplatePlace("f")),)),
+    "file": lambda: question(
+        replace(TEMPLATE, place=TemplatePlace("tokenizer_config.json")), PACKAGE, Settings()
+    ),
     "host": lambda: question(TEMPLATE, PACKAGE, Settings(host="transformers-4.57")),
     "rules": lambda: question(TEMPLATE, PACKAGE, Settings(select=("CT4",))),
     "no rules": lambda: question(TEMPLATE, PACKAGE, Settings(ignore=("CT4",))),
@@ -124,7 +127,9 @@ def test_everything_that_matters_makes_another_key():
 @pytest.mark.parametrize(
     "other",
     [
-        lambda: question(replace(TEMPLATE, place=TemplatePlace("x", "/y", ((3, 4),))), PACKAGE, Settings()),
+        lambda: question(
+            replace(TEMPLATE, place=replace(TEMPLATE.place, line_starts=((3, 4),))), PACKAGE, Settings()
+        ),
         lambda: asked(target=replace(PACKAGE.target, locator="elsewhere", revision="main")),
         lambda: asked(files=(PackageFile("tokenizer_config.json", "1" * 64, 10),)),
         lambda: asked(notes=("from commit 1",)),
@@ -145,7 +150,8 @@ def test_the_rules_see_no_more_than_the_key_holds(monkeypatch):
 
     judge(TEMPLATE, PACKAGE, Settings(cache=False, fail_on="never"))
     (subject,) = seen
-    assert (subject.package.target.locator, subject.template.place) == ("", TemplatePlace(""))
+    assert subject.package.target.locator == ""
+    assert subject.template.place == TemplatePlace("chat_template.jinja")
     assert [file.sha256 for file in subject.package.files] == [""]
     assert subject.settings == Settings()
 
