@@ -19,6 +19,7 @@ from chatlint.probe.trace import Trace
 from chatlint.render.syntax import Syntax, syntax_of
 from chatlint.verify.chunks import Chunkings, broken_chunking
 from chatlint.verify.comparison import differences
+from chatlint.verify.prefix import continues, shown_before
 from chatlint.verify.trip import RoundTrip, RoundTrips
 from chatlint.verify.written import Written, written
 
@@ -59,7 +60,7 @@ def round_trips(
     for probe, variant, index in _cases(samples, output):
         seen = samples.look(probe, variant)
         seen = _as_last(trace, seen, index) if probe in _CUT else seen
-        sent = written(trace, output, seen, index)
+        sent = written(output, shown_before(trace, seen, index), seen, index)
         if sent is None:
             without.append(seen.case.id)
         else:
@@ -105,5 +106,5 @@ def _trip(output: OutputFormat, seen: Observation, sent: Written, ways: Chunking
     found = differences(output, sent, received)
     chunks: Sequence[str] = broken_chunking(parser, text, received, ways) or ()
     return RoundTrip(
-        seen.case.id, sent.message, sent.text, received, found, sent.continues, tuple(chunks)
+        seen.case.id, sent.message, sent.text, received, found, continues(sent), tuple(chunks)
     )

@@ -8,23 +8,23 @@ writes empty), the model's text begins behind the header instead, and the header
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from chatlint.conversation import Message
 from chatlint.infer.turns import Part, Turn, turn_of
 from chatlint.parse import patterns
 from chatlint.parse.formats import OutputFormat
-from chatlint.probe.case import Case, Observation
-from chatlint.probe.trace import Trace
+from chatlint.probe.case import Observation
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
     """A message as the model would have written it: `prompt` is what stands before it from the header on, `text`
-    its own text without a mark that ends the turn, `stop` that mark ("" if none follows). `continues` says whether
-    the history begins with what the model was shown."""
+    its own text without a mark that ends the turn, `stop` that mark ("" if none follows). `shown` is the case that
+    asked for it; `continues` says whether the turn begins as that prompt ended."""
 
     observation: Observation
+    shown: Observation
     message: Message
     turn: Turn
     prompt: str
@@ -38,30 +38,20 @@ class Written:
         return self.turn.raw[slots[0].start : slots[-1].end] if slots else ""
 
 
-def written(trace: Trace, output: OutputFormat, observation: Observation, index: int) -> Written | None:
-    """The message at `index` of a rendered case as text; None if nothing of it shows or its start is not found."""
+def written(output: OutputFormat, shown: Observation, observation: Observation, index: int) -> Written | None:
+    """The message at `index` of a rendered case as text; None if nothing of it shows or its start is not found.
+    `shown` is the case in which the model was asked to write it."""
     turn = turn_of(observation, index)
     if turn is None:
         return None
-    prompt = _generation_prompt(trace, observation, index)
-    lead = turn.raw[: turn.slots[0].start]
-    begin = _begin(turn.raw, lead, prompt, output)
+    prompt = shown.text[_last_input(shown) :] if shown.prompt else None
+    begin = _begin(turn.raw, turn.raw[: turn.slots[0].start], prompt, output)
     if begin is None:
         return None
-    start, shown, continues = begin
+    start, opened, continues = begin
     end, stop = _end(turn, output)
-    return Written(observation, turn.message, turn, shown, turn.raw[start:end], stop, continues)
-
-
-def _generation_prompt(trace: Trace, observation: Observation, index: int) -> str | None:
-    """What follows the last input before the message when the model is asked to write it."""
-    case = observation.case
-    before = replace(case.conversation, messages=case.conversation.messages[:index])
-    name = f"{case.probe}/before-{index}"
-    asked = trace.ask(Case(name, case.variant, before, True, False))
-    if asked.prompt is None:
-        return None
-    return asked.text[_last_input(asked) :]
+    text = turn.raw[start:end]
+    return Written(observation, shown, turn.message, turn, opened, text, stop, continues)
 
 
 def _last_input(observation: Observation) -> int:

@@ -9,6 +9,7 @@ import pytest
 
 from chatlint.infer.markers import atoms, is_tag
 from chatlint.infer.turns import Part
+from chatlint.verify.prefix import shown_before
 from chatlint.verify.written import written
 from tests.corpus.entries import ENTRIES
 from tests.infer.learned import of_entry
@@ -24,7 +25,7 @@ def sent(entry, probe, axes):
     if output.tool_calls is None:
         return None
     seen = trace.see(probe, generation="off", **axes)
-    one = written(trace, output, seen, 1)
+    one = written(output, shown_before(trace, seen, 1), seen, 1)
     if one is None or not one.turn.has(Part.NAME) or read(output, one, one.text)["tool_calls"] == []:
         return None
     return one

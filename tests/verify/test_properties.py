@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from chatlint.conversation import Conversation
 from chatlint.verify.chunks import streamed
 from chatlint.verify.comparison import Cause, differences
+from chatlint.verify.prefix import shown_before
 from chatlint.verify.written import written
 from tests.corpus.entries import ENTRIES
 from tests.infer.learned import of_entry
@@ -88,7 +89,7 @@ def test_calls_come_back(entry):
         asked = conversation(entry, given_calls)
         name = f"property/{json.dumps(given_calls)}"
         seen = trace.ask_conversation(name, asked, add_generation_prompt=False)
-        one = written(trace, output, seen, 1)
+        one = written(output, shown_before(trace, seen, 1), seen, 1)
         if one is None:
             return
         received = output.parser(tools=asked.tools, generation_prompt=one.prompt).parse(one.text)
