@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from chatlint.config import FailOn, Settings
@@ -16,6 +16,7 @@ from chatlint.errors import InternalError, NoTemplateError, TargetError, Templat
 from chatlint.parse.formats import OutputFormat
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
 from chatlint.results import Question, keep, placed, question, recall
+from chatlint.rules.finding import Finding
 from chatlint.source.load import load
 from chatlint.source.package import Failure, Package, Template
 from chatlint.store.disk import Store
@@ -29,6 +30,7 @@ from chatlint.verdict import (
 )
 
 T = TypeVar("T")
+SOURCES = "CT7"
 
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
@@ -51,7 +53,9 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
     from chatlint.detect.capabilities import detect_capabilities
     from chatlint.detect.limits import coverage, limits
     from chatlint.infer.learn import learn
+    from chatlint.infer.results import learn_result
     from chatlint.probe.trace import Trace
+    from chatlint.rules.ends import stops_by_engine
     from chatlint.rules.run import run
     from chatlint.rules.selection import Selection
     from chatlint.rules.subject import Subject
@@ -63,6 +67,7 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
         stages = _Stages(able=not subject.broken)
         capabilities = stages.run("detect", lambda: detect_capabilities(trace, subject.syntax))
         subject.format = output = stages.run("infer", lambda: learn(trace, subject.syntax))
+        result = stages.run("infer", lambda: learn_result(trace, output, subject.syntax))
         trips = stages.run("verify", lambda: round_trips(trace, output, subject.syntax)) if output else None
         subject.round_trips = trips
         judged = run(subject, Selection(settings.select, settings.ignore))
@@ -78,6 +83,8 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
             coverage(trace),
             judged.unevaluated,
             (*stages.failures, *judged.failures),
+            result,
+            stages.run("rules", lambda: stops_by_engine(subject)) or {},
         )
         return report, not trace.timed_out
 
@@ -123,12 +130,16 @@ def check_target(
             cache=settings.cache,
             say=say,
         )
+        if settings.base:
+            package = replace(package, base=_base(settings, say))
+        judged = [judge(template, package, settings) for template in package.templates]
         return TargetReport(
             target,
             package.target.kind,
             package.target.revision,
             files=package.files,
-            templates=tuple(judge(template, package, settings) for template in package.templates),
+            findings=tuple(one for report in judged for one in report.findings if _is_shared(one)),
+            templates=tuple(_own(report) for report in judged),
             failures=package.failures,
             notes=package.notes,
             template_readers=package.template_readers,
@@ -142,6 +153,24 @@ def check_target(
     except Exception as error:
         failure = TargetFailure(INTERNAL, own_fault(error), "CHATLINT_DEBUG=1 shows where")
         return _failed(target, Status.FAILED, failure)
+
+
+def _base(settings: Settings, say: Callable[[str], None]) -> Package:
+    try:
+        return load(
+            settings.base or "", offline=settings.offline, host=settings.host, cache=settings.cache, say=say
+        )
+    except TargetError as error:
+        raise UsageError(f"--base: {error.message}", hint=error.hint) from error
+
+
+def _is_shared(finding: Finding) -> bool:
+    """Whether it is about the package's files, not about this template alone."""
+    return finding.code.startswith(SOURCES)
+
+
+def _own(report: TemplateReport) -> TemplateReport:
+    return replace(report, findings=tuple(one for one in report.findings if not _is_shared(one)))
 
 
 def learn_format(template: Template, *, settings: RenderSettings | None = None) -> OutputFormat:
@@ -174,6 +203,7 @@ def check(
     offline: bool = False,
     template: str | None = None,
     special_tokens: str | None = None,
+    base: str | None = None,
     untrusted: bool = False,
     cache: bool = True,
 ) -> Report:
@@ -194,6 +224,7 @@ def check(
         offline=offline,
         template=template,
         special_tokens=special_tokens,
+        base=base,
         untrusted=untrusted,
         cache=cache,
     )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from chatlint import __version__
 from chatlint.config import FailOn, Settings
 from chatlint.conversation import JSON
-from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt, Limit
+from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt, Limit, ToolResult
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.vocabulary import in_words
 from chatlint.rules.finding import Finding, Severity
@@ -101,6 +101,9 @@ class TemplateReport:
     coverage: Coverage | None = None
     unevaluated: tuple[tuple[str, str], ...] = ()
     failures: tuple[Failure, ...] = ()
+    tool_result: ToolResult | None = None
+    engine_stops: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
+    """By engine: whether it stops at every end of a turn, and the marks at which it does not."""
 
     def to_dict(self) -> dict[str, JSON]:
         """As in the contract."""
@@ -117,9 +120,13 @@ class TemplateReport:
                 "end_of_turn": plain(self.format.end_of_turn if self.format else ()),
                 "end_of_message": plain(self.format.end_of_message if self.format else ()),
                 "declared": plain(self.declared_stops),
-                "engines": {},
+                "engines": {
+                    engine: {"stops": stops, "missing": list(missing)}
+                    for engine, (stops, missing) in self.engine_stops.items()
+                },
             },
             "format": in_words(self.format) if self.format else None,
+            "tool_result": plain(self.tool_result),
             "round_trips": _round_trips(self.round_trips) if self.round_trips else None,
             "serving": None,
             "limits": plain(self.limits),

@@ -52,6 +52,25 @@ class GenerationPrompt:
     note: str = ""
 
 
+class ResultTurn(StrEnum):
+    """In whose turn the result of a tool call stands."""
+
+    OWN = "own"
+    USER = "user"
+    ASSISTANT = "assistant"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """How the result of a tool call is shown: in whose turn, and the text before and after it there, with
+    ⟨name⟩ and ⟨id⟩ where its tool and call are named."""
+
+    turn: ResultTurn
+    before: str
+    after: str
+    evidence: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """A refusal of the template's own: its message, the line that raises it, and the cases it refused."""

@@ -14,8 +14,10 @@ from chatlint.detect.capability import (
     Difference,
     GenerationPrompt,
     Limit,
+    ResultTurn,
     Support,
     Switch,
+    ToolResult,
 )
 from chatlint.parse.formats import Confidence as Confidence_
 from chatlint.parse.formats import GenerationPrompt as GenerationPromptState
@@ -148,6 +150,7 @@ def template_report(**changes):
         "coverage": Coverage(61, 58, 3, ((7, 9),)),
         "unevaluated": (("double-bos", "special tokens are assumed"),),
         "failures": (Failure("rules", "clock", "ValueError: broke"),),
+        "tool_result": ToolResult(ResultTurn.USER, "<result of=⟨name⟩>", "</result>", ("calls/one-result",)),
     }  # fmt: skip
     return TemplateReport(**{**facts, **changes})
 
