@@ -133,8 +133,14 @@ def _must_be_object(message: object) -> None:
         raise Refusal("TypeError", text)
 
 
-def prepare(host: Host, template: Template, request: RenderRequest, roots: Mapping[str, Root]) -> Prepared:
-    """The variables a template gets. Raises Refusal."""
+def prepare(
+    host: Host,
+    template: Template,
+    request: RenderRequest,
+    roots: Mapping[str, Root],
+    tokens: Mapping[str, object],
+) -> Prepared:
+    """The variables a template gets; `tokens` are its `special_tokens`. Raises Refusal."""
     _check_lists(roots)
     messages: list[dict[str, Wrapped]] = []
     sources: Sources = {}
@@ -147,7 +153,7 @@ def prepare(host: Host, template: Template, request: RenderRequest, roots: Mappi
     if request.continue_final_message:
         _continue(host, template, request.continue_final_message, messages, prepared)
     prepared.variables = {
-        **special_tokens(host, template),
+        **tokens,
         **{name: root.value for name, root in roots.items()},
         "messages": messages,
         "tools": roots["tools"].value if "tools" in roots else None,

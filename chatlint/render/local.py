@@ -14,7 +14,7 @@ from chatlint.render import generation, guard
 from chatlint.render.compiled import Compiled, Store, compile_template, load
 from chatlint.render.environment import TemplateTooLarge, chat_environment
 from chatlint.render.guard import BoundError
-from chatlint.render.hosts import Prepared, Refusal, finish, host_named, prepare, refuse
+from chatlint.render.hosts import Prepared, Refusal, finish, host_named, prepare, refuse, special_tokens
 from chatlint.render.inputs import Inputs, Root, Wrapped, changed
 from chatlint.render.operators import concat
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
@@ -39,6 +39,7 @@ class LocalRenderer:
         self._template = template
         self._settings = settings
         self._host = host_named(settings.host)
+        self._tokens = special_tokens(self._host, template)
         self._inputs = Inputs()
         self._compiled, self._failure = self._compile(store)
 
@@ -83,7 +84,7 @@ class LocalRenderer:
         try:
             _begin(compiled)
             roots = self._inputs.wrap(request.conversation)
-            prepared = prepare(self._host, self._template, request, roots)
+            prepared = prepare(self._host, self._template, request, roots, self._tokens)
             given = [{**message} if type(message) is dict else message for message in prepared.messages]
             text = self._text(compiled, prepared, roots)
             mutated = self._mutated(roots, given, prepared)

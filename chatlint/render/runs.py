@@ -21,20 +21,24 @@ class Source:
     `pointer` is "" for what is no part of the conversation.
     """
 
-    __slots__ = ("_first", "key", "pointer")
+    __slots__ = ("_derived", "_first", "key", "pointer")
 
     def __init__(self, pointer: str, key: bool = False, fixed: Origin | None = None) -> None:
         self.pointer = pointer
         self.key = key
-        self._first = fixed
+        self._first = self._derived = fixed
 
     def origin(self, offset: int) -> Origin:
         """The origin of characters from `offset` (or `DERIVED`)."""
-        if self.pointer and offset:
-            return Input(self.pointer, None if offset < 0 else offset, self.key)
-        if self._first is None:
-            self._first = Input(self.pointer, 0, self.key)
-        return self._first
+        if not offset or not self.pointer:
+            if self._first is None:
+                self._first = Input(self.pointer, 0, self.key)
+            return self._first
+        if offset > 0:
+            return Input(self.pointer, offset, self.key)
+        if self._derived is None:
+            self._derived = Input(self.pointer, None, self.key)
+        return self._derived
 
     def value(self) -> Source:
         """For the name of a member, the member's value."""

@@ -177,6 +177,7 @@ class WorkerRenderer:
         self._coverable: frozenset[int] = frozenset()
         self._debug: list[tuple[int, int]] = []
         self._ended: list[RenderFailure] = []
+        atexit.register(self._end)
 
     def render(self, request: RenderRequest) -> Rendered:
         """The prompt of one request, or why there is none."""
@@ -212,8 +213,14 @@ class WorkerRenderer:
             self._opened()
         return self._coverable
 
+    def _end(self) -> None:
+        """At exit, for a renderer that was never closed."""
+        if self._process is not None:
+            self._process.kill()
+
     def close(self) -> None:
         """Give the worker back."""
+        atexit.unregister(self._end)
         if self._process is not None and self._process.mine():
             _idle.append(self._process)
         self._process = None
