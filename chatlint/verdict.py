@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from chatlint.config import FailOn, Settings
 from chatlint.conversation import JSON
 from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt, Limit, ToolResult
 from chatlint.parse.formats import OutputFormat
+from chatlint.parse.saved import plain
 from chatlint.parse.vocabulary import in_words
 from chatlint.rules.finding import Finding, Severity
 from chatlint.source.package import (
@@ -290,18 +291,3 @@ def reasoning_state(format_: OutputFormat | None, setting: str) -> str | None:
         if [(key, json.dumps(set_to)) for key, set_to in switched.switches.items()] == [(name, value)]:
             return switched.reasoning
     return None
-
-
-def plain(value: object) -> JSON:
-    """`value` as JSON: a dataclass as an object of its fields, a tuple as a list."""
-    if value is None or isinstance(value, bool | int | float):
-        return value
-    if isinstance(value, str):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(name): plain(member) for name, member in value.items()}
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Iterable):
-        return [plain(item) for item in value]
-    raise TypeError(f"not for a report: {type(value).__name__}")

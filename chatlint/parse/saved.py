@@ -17,18 +17,20 @@ T = TypeVar("T")
 
 def to_dict(thing: object) -> dict[str, JSON]:
     """A dataclass as a JSON object: every field, under its name."""
-    return {f.name: _plain(getattr(thing, f.name)) for f in fields(thing)}  # type: ignore[arg-type]
+    return {f.name: plain(getattr(thing, f.name)) for f in fields(thing)}  # type: ignore[arg-type]
 
 
-def _plain(value: object) -> JSON:
+def plain(value: object) -> JSON:
+    """`value` as plain JSON: a dataclass as an object of its fields, a tuple as a list. Raises UsageError for
+    what is none of it."""
     if is_dataclass(value):
         return to_dict(value)
     if isinstance(value, StrEnum):
         return value.value
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise UsageError(f"cannot save {value!r}: it is not JSON")
