@@ -13,6 +13,7 @@ from chatlint.cli.cache import cache_commands
 from chatlint.cli.check import check_targets
 from chatlint.cli.complaint import complain
 from chatlint.cli.corpus import corpus_commands
+from chatlint.cli.export import export_target
 from chatlint.cli.parse import parse_output
 from chatlint.cli.plain import PlainCommand, PlainGroup
 from chatlint.cli.probes import list_probes
@@ -36,6 +37,7 @@ app = typer.Typer(
 app.command("check", cls=PlainCommand)(check_targets)
 app.command("render", cls=PlainCommand)(show_prompt)
 app.command("parse", cls=PlainCommand)(parse_output)
+app.command("export", cls=PlainCommand)(export_target)
 app.command("rules", cls=PlainCommand)(list_rules)
 app.command("rule", cls=PlainCommand)(show_rule)
 app.command("probes", cls=PlainCommand)(list_probes)

@@ -42,6 +42,9 @@ Select = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")
 ]
+Base = Annotated[
+    str | None, typer.Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
+]
 Jobs = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
@@ -58,6 +61,7 @@ def check_targets(
     host: options.Host = None,
     template: options.TemplateFile = None,
     special_tokens: options.SpecialTokens = None,
+    base: Base = None,
     revision: options.Revision = None,
     offline: options.Offline = False,
     untrusted: options.Untrusted = False,
@@ -84,6 +88,7 @@ def check_targets(
         settings,
         template=template,
         special_tokens=special_tokens,
+        base=base,
         revision=revision,
         offline=offline,
         untrusted=untrusted,

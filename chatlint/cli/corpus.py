@@ -16,14 +16,25 @@ corpus_commands = typer.Typer(
 
 
 @corpus_commands.command("list", cls=PlainCommand)
-def list_corpus(format_: options.Listing = "terminal") -> None:
-    """List the names; check one with: chatlint check corpus:NAME"""
+def list_corpus(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
+    """List the entries; check one with: chatlint check corpus:NAME"""
     from chatlint.source.bundled import corpus_names
 
+    entries = [(name, _title(name)) for name in corpus_names()]
     if options.listing(format_) == "json":
-        options.print_json(list(corpus_names()))
+        options.print_json([{"name": name, "title": title} for name, title in entries])
     else:
-        sys.stdout.write("".join(f"{name}\n" for name in corpus_names()))
+        options.print_table([[(name, "strong"), (title, "")] for name, title in entries], color)
+
+
+def _title(name: str) -> str:
+    """What an entry's `expected.json` calls it."""
+    import json
+
+    from chatlint.source.bundled import corpus_entry
+
+    expected = corpus_entry(name) / "expected.json"
+    return str(json.loads(expected.read_text(encoding="utf-8"))["title"]) if expected.is_file() else ""
 
 
 @corpus_commands.command("show", cls=PlainCommand)

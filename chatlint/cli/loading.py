@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chatlint.probe.trace import Trace
-    from chatlint.source.package import Template
+    from chatlint.source.package import Package, Template
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,13 @@ class Wanted:
 @contextmanager
 def opened(wanted: Wanted) -> Iterator[Trace]:
     """The template, ready to be asked. Raises TargetError or UsageError where there is none."""
+    with opened_in_package(wanted) as (_, trace):
+        yield trace
+
+
+@contextmanager
+def opened_in_package(wanted: Wanted) -> Iterator[tuple[Package, Trace]]:
+    """As `opened`, with the package the template is in."""
     from chatlint.cli.progress import Progress
     from chatlint.probe.trace import Trace
     from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
@@ -50,7 +57,7 @@ def opened(wanted: Wanted) -> Iterator[Trace]:
     untrusted = wanted.untrusted or package.target.kind is TargetKind.HUB
     chosen = _named(package.templates, wanted.name)
     with Trace(chosen, RenderSettings(host=host, untrusted=untrusted), Store()) as trace:
-        yield trace
+        yield package, trace
 
 
 def _named(templates: tuple[Template, ...], name: str | None) -> Template:

@@ -11,11 +11,10 @@ import typer
 from chatlint.cli import options
 
 if TYPE_CHECKING:
-    from chatlint.conversation import Conversation, JSONObject, Tool
+    from chatlint.conversation import Tool
     from chatlint.parse.events import Event
     from chatlint.parse.formats import OutputFormat
     from chatlint.parse.parser import OutputParser
-    from chatlint.probe.trace import Trace
 
 FORMATS = ("message", "events", "chunks")
 _CHUNK = 65536
@@ -66,13 +65,14 @@ def parse_output(
     To a pipe it is JSON. With --jsonl, exit status 1 if some output was not read whole.
     """
     from chatlint.cli.inputs import read_kwargs, read_tools
+    from chatlint.cli.learning import learn_for
     from chatlint.cli.loading import Wanted, opened
 
     form = _form(format_, stream)
     known = read_tools(tools) if tools else None
     wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)
     with opened(wanted) as trace:
-        learned, prompt = _learned(trace, known, read_kwargs(kwargs))
+        learned, prompt = learn_for(trace, known, read_kwargs(kwargs))
     if jsonl:
         raise typer.Exit(_read_logged(learned, jsonl, known, prompt, reasoning, color))
     parser = learned.parser(known, prompt, reasoning)
@@ -89,31 +89,6 @@ def _form(name: str | None, stream: bool) -> str:
     if name is not None and name not in FORMATS:
         raise UsageError(f"no format {name!r}", hint=nearest(name, FORMATS))
     return name or ("events" if stream else "message")
-
-
-def _learned(trace: Trace, tools: tuple[Tool, ...] | None, kwargs: JSONObject) -> tuple[OutputFormat, str]:
-    """The output format, and the generation prompt of a request with these tools and kwargs."""
-    from chatlint.detect.footing import find_footing
-    from chatlint.detect.generation_prompt import added
-    from chatlint.errors import TemplateError
-    from chatlint.infer.learn import learn
-    from chatlint.render.syntax import syntax_of
-
-    syntax = syntax_of(trace.template.text)
-    if syntax.fault:
-        raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)
-    learned = learn(trace, syntax)
-    asked = _request(find_footing(trace, syntax).base.case.conversation, tools, kwargs)
-    on, off = (
-        trace.ask_conversation("parse/request", asked, add_generation_prompt=flag) for flag in (True, False)
-    )
-    return learned, added(on, off)[0] if on.prompt and off.prompt else learned.generation_prompt.text
-
-
-def _request(base: Conversation, tools: tuple[Tool, ...] | None, kwargs: JSONObject) -> Conversation:
-    from dataclasses import replace
-
-    return replace(base, tools=tools, template_kwargs={**base.template_kwargs, **kwargs})
 
 
 def _print_message(parser: OutputParser, output: str, color: str) -> None:

@@ -33,7 +33,12 @@ def test_probes(chatlint):
 
 
 def test_corpus(chatlint):
-    assert chatlint("corpus", "list").out.split() == list(corpus_names())
+    listed = [
+        line.split()[0] for line in chatlint("corpus", "list").out.splitlines() if not line.startswith(" ")
+    ]
+    assert listed == list(corpus_names())
+    as_json = json.loads(chatlint("corpus", "list", "--format", "json").out)
+    assert all(len(entry["title"]) > 5 for entry in as_json)
     assert "messages" in chatlint("corpus", "show", "chatml").out
     assert chatlint("corpus", "show", "chatm").status == 3
 

@@ -45,6 +45,7 @@ PUBLIC = [
     "UsageError",
     "__version__",
     "check",
+    "export_format",
     "learn_format",
     "load",
     "render_prompt",
