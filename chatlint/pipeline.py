@@ -118,32 +118,52 @@ def check_target(
     A target that cannot be loaded, and a fault of chatlint, are values in the report. Only UsageError is
     raised: it would be the same for every target.
     """
+
+    def work() -> TargetReport:
+        package = read_target(target, settings, say)
+        return target_report(
+            target, package, [judge(template, package, settings) for template in package.templates]
+        )
+
+    return contained(target, work)
+
+
+def read_target(target: str, settings: Settings, say: Callable[[str], None]) -> Package:
+    """Load a target as the settings say. Raises as `load` does."""
+    package = load(
+        target,
+        revision=settings.revision,
+        offline=settings.offline,
+        host=settings.host,
+        template_file=settings.template,
+        special_tokens_file=settings.special_tokens,
+        untrusted=settings.untrusted,
+        cache=settings.cache,
+        say=say,
+    )
+    return replace(package, base=_base(settings, say)) if settings.base else package
+
+
+def target_report(target: str, package: Package, judged: Sequence[TemplateReport]) -> TargetReport:
+    """The report on a target whose templates were judged."""
+    return TargetReport(
+        target,
+        package.target.kind,
+        package.target.revision,
+        files=package.files,
+        findings=tuple(one for report in judged for one in report.findings if _is_shared(one)),
+        templates=tuple(_own(report) for report in judged),
+        failures=package.failures,
+        notes=package.notes,
+        template_readers=package.template_readers,
+    )
+
+
+def contained(target: str, work: Callable[[], T]) -> T | TargetReport:
+    """What `work` gives, or the report on a target that could not be loaded or on which chatlint failed.
+    Raises UsageError only."""
     try:
-        package = load(
-            target,
-            revision=settings.revision,
-            offline=settings.offline,
-            host=settings.host,
-            template_file=settings.template,
-            special_tokens_file=settings.special_tokens,
-            untrusted=settings.untrusted,
-            cache=settings.cache,
-            say=say,
-        )
-        if settings.base:
-            package = replace(package, base=_base(settings, say))
-        judged = [judge(template, package, settings) for template in package.templates]
-        return TargetReport(
-            target,
-            package.target.kind,
-            package.target.revision,
-            files=package.files,
-            findings=tuple(one for report in judged for one in report.findings if _is_shared(one)),
-            templates=tuple(_own(report) for report in judged),
-            failures=package.failures,
-            notes=package.notes,
-            template_readers=package.template_readers,
-        )
+        return work()
     except NoTemplateError as error:
         return _failed(target, Status.NO_TEMPLATE, TargetFailure("load", error.message, error.hint))
     except TargetError as error:
