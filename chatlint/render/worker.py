@@ -15,6 +15,7 @@ import re
 import select
 import subprocess
 import sys
+import weakref
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -177,7 +178,7 @@ class WorkerRenderer:
         self._coverable: frozenset[int] = frozenset()
         self._debug: list[tuple[int, int]] = []
         self._ended: list[RenderFailure] = []
-        atexit.register(self._end)
+        self._at_end: weakref.finalize[[], WorkerRenderer] | None = None
 
     def render(self, request: RenderRequest) -> Rendered:
         """The prompt of one request, or why there is none."""
@@ -196,7 +197,7 @@ class WorkerRenderer:
             return rendered_of(self._checked(self._opened().ask(fields)))
         except WorkerEnded as error:
             failure = RenderFailure(FailureKind.BOUND, "", error.message, self._line(error))
-            self._process = None
+            self._drop()
         except ValueError as error:
             self._drop()
             raise InternalError(f"a worker process answered with {error}") from error
@@ -213,21 +214,23 @@ class WorkerRenderer:
             self._opened()
         return self._coverable
 
-    def _end(self) -> None:
-        """At exit, for a renderer that was never closed."""
-        if self._process is not None:
-            self._process.kill()
-
     def close(self) -> None:
         """Give the worker back."""
-        atexit.unregister(self._end)
-        if self._process is not None and self._process.mine():
-            _idle.append(self._process)
-        self._process = None
+        process = self._let_go()
+        if process is not None and process.mine():
+            _idle.append(process)
+
+    def _let_go(self) -> _Process | None:
+        process, self._process = self._process, None
+        if self._at_end is not None:
+            self._at_end.detach()
+        return process
 
     def _opened(self) -> _Process:
         if self._process is None or not self._process.mine():
             process = self._process = _taken()
+            # A renderer that nobody closes takes its worker with it.
+            self._at_end = weakref.finalize(self, process.kill)
             key = code_key(self._template.text) if self._store is not None else ""
             code = self._store.read(ROOM, key) if self._store is not None else None
             answer = self._checked(process.ask(opening(self._template, self._settings, code)))
@@ -248,9 +251,9 @@ class WorkerRenderer:
         return answer
 
     def _drop(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            self._process = None
+        process = self._let_go()
+        if process is not None:
+            process.kill()
 
     def _line(self, error: WorkerEnded) -> int:
         return template_line(self._debug, error.lines[0]) if error.lines and self._debug else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import time
@@ -128,6 +129,16 @@ def test_a_worker_is_used_again() -> None:
     second.close()
     assert prompt is not None
     assert prompt.spans[0].origin == Input("/messages/0/content", 0)
+
+
+def test_a_renderer_that_nobody_closes_takes_its_worker_with_it() -> None:
+    renderer = opened("{{ messages[0].role }}")
+    renderer.render(RenderRequest(GOOD))
+    process = renderer._process
+    assert process.alive()
+    del renderer
+    gc.collect()
+    assert not process.alive()
 
 
 def test_a_fault_of_ours_in_a_worker_is_ours(monkeypatch: pytest.MonkeyPatch) -> None:
