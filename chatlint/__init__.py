@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chatlint.errors import TargetError as TargetError
     from chatlint.errors import TemplateError as TemplateError
     from chatlint.errors import UsageError as UsageError
+    from chatlint.export.targets import export_format as export_format
     from chatlint.parse.events import ArgumentsDelta as ArgumentsDelta
     from chatlint.parse.events import ContentDelta as ContentDelta
     from chatlint.parse.events import EndOfTurn as EndOfTurn
@@ -74,6 +75,7 @@ _ROOMS = {
         "ToolCallEnd",
         "ToolCallStart",
     ),
+    "export.targets": ("export_format",),
     "parse.formats": ("OutputFormat",),
     "parse.parser": ("OutputParser",),
     "pipeline": ("check", "learn_format"),

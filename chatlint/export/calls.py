@@ -83,10 +83,11 @@ class CallGrammar:
 
     def _slots(self, tool: Callee) -> Mapping[Slot, Node]:
         name = Ref("name") if tool.name is None else Text(tool.name)
-        return {Slot.NAME: name, Slot.ID: self._identity(tool, name)}
+        return {Slot.NAME: name, Slot.ID: self.identity(tool)}
 
-    def _identity(self, tool: Callee, name: Node) -> Node:
+    def identity(self, tool: Callee) -> Node:
         """A call's id: as the format makes ids, else the name where nothing else says it, else any."""
+        name = Ref("name") if tool.name is None else Text(tool.name)
         if self._calls.id:
             return pattern_node(self._calls.id, {Slot.NAME: name})
         named = NAME in self._calls.body or NAME in self._calls.call_start

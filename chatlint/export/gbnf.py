@@ -7,18 +7,41 @@ holds from the trigger on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from chatlint.conversation import JSON
 from chatlint.export.automaton import State, states_of
 from chatlint.export.grammar import Chars, Choice, Grammar, Many, Node, Ref, Scan, Seq, Text, atoms
+from chatlint.export.marks import mark_tags
+from chatlint.export.turn import Request, calls_grammar, turn_grammar
+from chatlint.export.writing import fill
+from chatlint.parse.formats import OutputFormat
 
 WORD = 1
 """The kind of a trigger that is a word (`COMMON_GRAMMAR_TRIGGER_TYPE_WORD`)."""
 ANY = "[^\\x00]*"
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 _CLASS_ESCAPES = {**_ESCAPES, "[": "\\[", "]": "\\]", "-": "\\x2D", "^": "\\x5E", "/": "\\x2F", '"': '"'}
+
+
+def gbnf_bundle(output: OutputFormat, request: Request, tokens: Collection[str] | None = None) -> Bundle:
+    """The grammar for a request. With tool choice auto it holds for calls only and sleeps until one begins,
+    so that content and reasoning are free. `tokens`: the tokenizer's added tokens, where they are known.
+
+    Raises UsageError where the format cannot be said as a grammar.
+    """
+    woken = calls_grammar(output, request)
+    grammar = woken.grammar if woken else turn_grammar(output, request)
+    preserved = [tag for tag in mark_tags(output) if tokens is None or tag in tokens]
+    stop = dict.fromkeys(fill(mark, {}).strip() for mark in output.end_of_turn)
+    return Bundle(
+        render_gbnf(grammar),
+        woken is not None,
+        woken.triggers if woken else (),
+        tuple(preserved),
+        tuple(mark for mark in stop if mark),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +106,8 @@ class _Writer:
                 inner = " | ".join(self.node(option) for option in options)
                 return f"({inner})" if tight else inner
             case Many(item, low, high):
-                return self.node(item, tight=True) + times(low, high)
+                inner = self.node(item, tight=True) + times(low, high)
+                return f"({inner})" if tight else inner
             case Scan():
                 return self._scan(node)
 

@@ -65,7 +65,8 @@ class _Writer:
                 inner = " | ".join(self.node(option) for option in options)
                 return f"({inner})" if tight else inner
             case Many(item, low, high):
-                return self.node(item, tight=True) + times(low, high)
+                inner = self.node(item, tight=True) + times(low, high)
+                return f"({inner})" if tight else inner
             case Scan():
                 return self._scan(node)
             case _:

@@ -18,6 +18,7 @@ from chatlint.export.grammar import (
     choice,
     seq,
 )
+from chatlint.parse.formats import OutputFormat
 from chatlint.parse.patterns import Slot, pieces
 
 _SPACE = re.compile(r"\s+")
@@ -54,6 +55,32 @@ def first_of(pattern: str) -> str:
     first = parts[0] if parts and isinstance(parts[0], str) else ""
     match = _FIRST.match(first.lstrip())
     return match[0] if match else ""
+
+
+_TAGS = re.compile(r"<[^<>\s]+>|\[/?[A-Z][A-Z_/]+\]")
+
+
+def tags(pattern: str) -> list[str]:
+    """The whole tags in a pattern's text."""
+    return [tag for piece in pieces(pattern) if isinstance(piece, str) for tag in _TAGS.findall(piece)]
+
+
+def mark_tags(output: OutputFormat) -> tuple[str, ...]:
+    """The tags of all of a format's marks, each once, those that end turns left out."""
+    found = [tag for mark in _marks(output) for tag in tags(mark)]
+    ends = {tag for mark in output.end_of_turn for tag in tags(mark)}
+    return tuple(tag for tag in dict.fromkeys(found) if tag not in ends)
+
+
+def _marks(output: OutputFormat) -> Iterator[str]:
+    for marks in (*(output.reasoning.every if output.reasoning else ()), *output.content.every):
+        yield from (marks.start, marks.end)
+    calls = output.tool_calls
+    if calls:
+        yield from (calls.section_start, calls.call_start, calls.body, calls.call_end, calls.section_end)
+        yield from (calls.members.member,) if calls.members else ()
+        for way in calls.values.by_type.values():
+            yield from (way.start, way.end)
 
 
 def until(pattern: str, slots: Mapping[Slot, Node], after: Node = NOTHING) -> tuple[str, Node]:

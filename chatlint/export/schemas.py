@@ -20,8 +20,8 @@ from chatlint.parse.schemas import ALL, Schema, type_of
 
 _UNENFORCED = (
     "pattern", "format", "minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "uniqueItems", "contains", "minProperties", "maxProperties", "propertyNames",
-    "patternProperties", "not", "if", "dependentRequired", "dependentSchemas",
+    "exclusiveMaximum", "multipleOf", "uniqueItems", "contains", "minProperties", "maxProperties",
+    "propertyNames", "patternProperties", "not", "if", "dependentRequired", "dependentSchemas",
 )  # fmt: skip
 _ITEMS = 64
 """Largest `minItems` and `maxItems` that are enforced."""
@@ -45,10 +45,23 @@ def words(value: JSON, dialect: Dialect) -> Node:
     """A constant value, in every spelling that the dialect has for it."""
     if value is None or isinstance(value, bool):
         return choice(*(Text(word) for word in _WORDS[dialect][value]))
-    text = json.dumps(value, ensure_ascii=False)
-    if dialect is Dialect.PYTHON and not isinstance(value, int | float):
-        return choice(Text(text), Text(repr(value)))
-    return Text(text)
+    if isinstance(value, int | float):
+        return Text(json.dumps(value))
+    if isinstance(value, str):
+        text = json.dumps(value, ensure_ascii=False)
+        return choice(Text(text), Text(repr(value))) if dialect is Dialect.PYTHON else Text(text)
+    if isinstance(value, Mapping):
+        rows = [
+            seq(words(key, dialect), GAP, Text(":"), GAP, words(item, dialect)) for key, item in value.items()
+        ]
+        return _row("{", rows, "}")
+    return _row("[", [words(item, dialect) for item in value], "]")
+
+
+def _row(start: str, rows: Sequence[Node], end: str) -> Node:
+    comma = seq(GAP, Text(","), GAP)
+    spaced = [part for index, row in enumerate(rows) for part in ((comma, row) if index else (row,))]
+    return seq(Text(start), GAP, *spaced, GAP, Text(end))
 
 
 def resolve(node: JSON, root: JSON, hops: int = _HOPS) -> JSONObject:

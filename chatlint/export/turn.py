@@ -16,11 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from chatlint.conversation import Tool
+from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError
 from chatlint.export.calls import Callee, CallGrammar, callables, triggers_of
 from chatlint.export.grammar import GAP, NOTHING, Grammar, Node, Rules, Scan, atoms, choice, maybe, seq
 from chatlint.export.marks import Consumer, pattern_node, until
+from chatlint.export.schemas import Dialect, Literals
 from chatlint.parse.formats import Marks, OutputFormat
 from chatlint.parse.markers import is_strong, marker
 from chatlint.parse.patterns import literal
@@ -39,6 +40,15 @@ class Request:
     tool_choice: str = AUTO
     parallel: bool = True
     generation_prompt: str | None = None
+    answer: JSON = None
+
+    def __post_init__(self) -> None:
+        if self.answer is not None and self.tools and self.tool_choice != NONE:
+            raise UsageError(
+                "a schema for the answer and tools cannot be forced together: two hard constraints, and a "
+                "grammar cannot tell which of them the model means to meet",
+                hint="force the answer with tool choice none, or leave its schema out",
+            )
 
     @property
     def forced(self) -> bool:
@@ -74,11 +84,22 @@ def turn_grammar(output: OutputFormat, request: Request) -> Grammar:
     return rules.finish(_after_prompt(output, request, rules, turn))
 
 
-def calls_grammar(output: OutputFormat, request: Request) -> Grammar:
-    """The grammar of the calls alone, from their first mark to the end of the turn."""
+@dataclass(frozen=True, slots=True)
+class Woken:
+    """A grammar of calls alone, and the texts that begin one: it may sleep until one is written."""
+
+    grammar: Grammar
+    triggers: tuple[str, ...]
+
+
+def calls_grammar(output: OutputFormat, request: Request) -> Woken | None:
+    """The calls alone, from their first mark to the end of the turn. None where a grammar cannot sleep: a
+    call must be made, none may, or the words of a message's header say what it is."""
     rules = Rules()
     turn = _Turn(output, request, rules)
-    return rules.finish(seq(turn.calls(), turn.afterwards()))
+    if request.tool_choice != AUTO or output.header_end or not turn.may_call:
+        return None
+    return Woken(rules.finish(seq(turn.calls(), turn.afterwards())), tuple(turn.triggers))
 
 
 def _after_prompt(output: OutputFormat, request: Request, rules: Rules, turn: Node) -> Node:
@@ -120,7 +141,8 @@ class _Turn:
         return self.rules.add("calls", grammar.several(self.request.allowed(), self.request.parallel))
 
     @property
-    def _may_call(self) -> bool:
+    def may_call(self) -> bool:
+        """Whether a call may or must come."""
         wanted = self.request.forced or (
             self.output.tool_calls is not None and self.request.tool_choice == AUTO
         )
@@ -158,22 +180,34 @@ class _Turn:
 
     def _free(self, reasoning: tuple[tuple[str, Node], ...]) -> Node:
         """Content, then maybe calls. `reasoning`: exits to reasoning, where it may still come."""
+        if self.request.answer is not None:
+            return self._answer(reasoning)
         calls = self._calls_after_trigger()
         wrapped = [marks for marks in self.output.content.every if marks.start.strip()]
         if any(not marks.start.strip() for marks in self.output.content.every):
             opened = [until(marks.start, {}, self._wrapped(marks)) for marks in wrapped]
             return Scan((*reasoning, *opened, *calls), ends=True, without=() if calls else self._no_calls())
-        direct = [self.calls(), self.afterwards()] if self._may_call else [NOTHING]
+        direct = [self.calls(), self.afterwards()] if self.may_call else [NOTHING]
         starts = [seq(pattern_node(marks.start.strip(), {}), self._wrapped(marks)) for marks in wrapped]
         openers = [seq(*_mark(stop), after) for stop, after in reasoning]
         return seq(GAP, choice(*starts, *openers, seq(*direct)))
+
+    def _answer(self, reasoning: tuple[tuple[str, Node], ...]) -> Node:
+        """Content that is JSON, in its marks; before it maybe reasoning."""
+        openers = [seq(*_mark(stop), after) for stop, after in reasoning]
+        return seq(GAP, choice(*openers, *(self._json(marks) for marks in self.output.content.every)))
+
+    def _json(self, marks: Marks) -> Node:
+        value = Literals(self.rules, Dialect.JSON, self.request.answer).value(self.request.answer, "answer")
+        start, end = (pattern_node(mark.strip(), {}) for mark in (marks.start, marks.end))
+        return seq(start, GAP, self.rules.add("answer", value), GAP, end, GAP)
 
     def _no_calls(self) -> tuple[str, ...]:
         return tuple(self.triggers) if self.request.tool_choice == NONE else ()
 
     def _calls_after_trigger(self) -> tuple[tuple[str, Node], ...]:
         """The exits of content into calls."""
-        if not self._may_call:
+        if not self.may_call:
             return ()
         calls = seq(self.calls(), self.afterwards())
         consumer = Consumer(self.rules.bodies)
@@ -182,7 +216,7 @@ class _Turn:
 
     def _wrapped(self, marks: Marks) -> Node:
         """Content after its opener, then maybe calls."""
-        calls = maybe(seq(GAP, self.calls(), self.afterwards())) if self._may_call else NOTHING
+        calls = maybe(seq(GAP, self.calls(), self.afterwards())) if self.may_call else NOTHING
         if not marks.end.strip():
             exits = self._calls_after_trigger()
             return Scan(exits, ends=True)
@@ -216,7 +250,7 @@ class _Turn:
     def _messages(self) -> Node:
         joint = seq(GAP, pattern_node(self.output.header, {}))
         thought = choice(*self._thoughts(joint)) if self._reasoning_messages() else NOTHING
-        called = [self.calls()] if self._may_call else []
+        called = [self.calls()] if self.may_call else []
         if self.request.forced:
             return seq(maybe(thought), *called, GAP)
         contents = [self._content(marks, joint, called) for marks in self.output.content.every]
@@ -232,6 +266,8 @@ class _Turn:
 
     def _content(self, marks: Marks, joint: Node, called: Sequence[Node]) -> Node:
         """A message of content: the last one, or one before the calls."""
+        if self.request.answer is not None:
+            return self._json(marks)
         ends = [marks.end] if marks.end.strip() else list(self.output.end_of_message)
         more = maybe(seq(joint, *called, GAP)) if called else NOTHING
         exits = tuple(until(end, {}, more) for end in ends if end.strip())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 
 import pytest
 
@@ -15,7 +15,7 @@ from chatlint.source.load import load
 from tests.corpus.entries import ENTRIES, TOOLS, Entry, user
 
 
-@lru_cache(maxsize=None)
+@cache
 def learned(name):
     """The format of an entry's template, that for tools if it has one."""
     entry = next(entry for entry in ENTRIES if entry.name == name)
@@ -26,7 +26,7 @@ def learned(name):
         return learn(trace, syntax_of(template.text))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _generation_prompt(name, kwargs):
     entry = next(entry for entry in ENTRIES if entry.name == name)
     return entry.render([user("Hello?")], generation=True, **json.loads(kwargs))
