@@ -28,7 +28,8 @@ class Settings:
     """How to check. `select` and `ignore` hold names of rules or code prefixes (`CT4`); none selected is all.
 
     `template` is the path of another template to judge with the target's tokens, `special_tokens` the path of
-    a JSON file with the tokens of a bare template. `untrusted` renders local files in a worker process, too.
+    a JSON file with the tokens of a bare template, `base` a target of which this one ought to be a copy.
+    `untrusted` renders local files in a worker process, too.
     """
 
     host: str = DEFAULT_HOST
@@ -39,6 +40,7 @@ class Settings:
     offline: bool = False
     template: str | None = None
     special_tokens: str | None = None
+    base: str | None = None
     untrusted: bool = False
     cache: bool = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
@@ -38,6 +38,36 @@ def value_at(conversation: Conversation, pointer: str) -> JSON:
     for token in pointer.split("/")[1:]:
         value = _member(value, token.replace("~1", "/").replace("~0", "~"), pointer)
     return value
+
+
+def with_value(conversation: Conversation, pointer: str, value: JSON) -> Conversation:
+    """The conversation with another value at a JSON pointer below messages, tools or documents.
+
+    Raises KeyError if there is nothing there.
+    """
+    value_at(conversation, pointer)
+    root, *tokens = (token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+    roots = {
+        "messages": conversation.messages,
+        "tools": conversation.tools,
+        "documents": conversation.documents,
+    }
+    changed = _with(roots[root], tokens, value)
+    items = tuple(item for item in changed if isinstance(item, Mapping)) if isinstance(changed, list) else ()
+    if root == "messages":
+        return replace(conversation, messages=items)
+    return replace(conversation, tools=items) if root == "tools" else replace(conversation, documents=items)
+
+
+def _with(whole: JSON, tokens: list[str], value: JSON) -> JSON:
+    if not tokens:
+        return value
+    if isinstance(whole, Mapping):
+        return {**whole, tokens[0]: _with(whole[tokens[0]], tokens[1:], value)}
+    assert isinstance(whole, Sequence)
+    changed = list(whole)
+    changed[int(tokens[0])] = _with(changed[int(tokens[0])], tokens[1:], value)
+    return changed
 
 
 def _member(value: JSON, name: str, pointer: str) -> JSON:

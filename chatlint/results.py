@@ -103,6 +103,7 @@ def _without_places(package: Package) -> Package:
         files=() if bare else tuple(PackageFile(file.path, "", 0) for file in package.files),
         notes=(),
         template_readers=() if bare else package.template_readers,
+        base=_without_places(package.base) if package.base else None,
     )
 
 
@@ -129,6 +130,7 @@ def _without_ways(settings: Settings) -> Settings:
         offline=False,
         template=None,
         special_tokens=None,
+        base=None,
         untrusted=False,
         cache=True,
         fail_on=FailOn.ERROR,

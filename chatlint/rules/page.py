@@ -2,8 +2,8 @@
 
 Headings: `What it does`, `Why is this bad`, `Example`, and where there is more to say than the finding
 does, `Fix`. The example holds a template that the rule finds (```` ```jinja bad ````), one that nothing
-finds (```` ```jinja good ````), and for rules about a package its files (```` ```json tokenizer_config.json
-````)."""
+finds (```` ```jinja good ````), and for rules about a package what is in it: ```` ```json tokenizer.json ````
+(facts about tokens), `copies` (templates by file), `named` (templates by name), `base` (a template)."""
 
 from __future__ import annotations
 

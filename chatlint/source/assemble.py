@@ -119,4 +119,5 @@ def _generation(reading: Reading) -> GenerationFacts:
         ids |= gguf.generation.eos_ids
     there = reading.paths | reading.unknown
     unread = [name for name in _GENERATION_FILES if name in there and name not in reading.objects]
-    return GenerationFacts(ids, own.has_generation_config or _GENERATION_FILES[0] in unread, not unread)
+    has_generation_config = own.has_generation_config or _GENERATION_FILES[0] in unread
+    return GenerationFacts(ids, has_generation_config, not unread, own.listed)

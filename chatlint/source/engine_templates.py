@@ -29,15 +29,15 @@ def engine_templates(
     ggufs = _of(found, Reader.GGUF)
     made = [_llama_cpp("llama.cpp", ggufs)] if ggufs else []
     tokenizer = _of(found, Reader.TOKENIZER_FILES) or _of(found, Reader.TOKENIZER_CONFIG)
-    has_processor = not _PROCESSOR_FILES.isdisjoint(paths)
-    if not tokenizer and not has_processor:
+    is_multimodal = not _PROCESSOR_FILES.isdisjoint(paths)
+    if not tokenizer and not is_multimodal:
         return (_entry("transformers tokenizer", ggufs, ggufs), *made)
-    processor = _processor(found) if has_processor else {}
+    parts = _for_parts(found) if is_multimodal else {}
     own = [_entry("transformers tokenizer", tokenizer, tokenizer)]
-    if has_processor:
-        own.append(_entry("transformers processor", processor, _only_default(processor)))
-    own += [_vllm(processor, tokenizer), _sglang(processor or tokenizer)]
-    return (*own, _llama_cpp("GGUF converter and llama.cpp", _converted(found, config)), *made)
+    if is_multimodal:
+        own.append(_entry("transformers processor", parts, _only_default(parts)))
+    own += [_vllm(parts, tokenizer), _sglang(parts or tokenizer)]
+    return (*own, _llama_cpp("llama.cpp after conversion", _converted(found, config)), *made)
 
 
 def differ(picks: Iterable[EngineTemplate]) -> bool:
@@ -55,7 +55,7 @@ def _of(found: Sequence[Found], reader: Reader) -> _Named:
     return {item.name: item for item in items}
 
 
-def _processor(found: Sequence[Found]) -> _Named:
+def _for_parts(found: Sequence[Found]) -> _Named:
     """processor_config.json, else the older chat_template.json, else the template files."""
     readers = (Reader.PROCESSOR_CONFIG, Reader.CHAT_TEMPLATE_JSON, Reader.TOKENIZER_FILES)
     return next((named for reader in readers if (named := _of(found, reader))), {})
@@ -80,10 +80,10 @@ def _only_default(named: _Named) -> _Named:
     return {name: item for name, item in named.items() if name == "default"}
 
 
-def _vllm(processor: _Named, tokenizer: _Named) -> EngineTemplate:
+def _vllm(parts: _Named, tokenizer: _Named) -> EngineTemplate:
     """A processor's template for requests without tools, the tokenizer's for those with tools."""
     note = "" if tokenizer else "requests with tools find no template unless --chat-template names one"
-    return _entry("vLLM", processor or tokenizer, tokenizer, note)
+    return _entry("vLLM", parts or tokenizer, tokenizer, note)
 
 
 def _sglang(named: _Named) -> EngineTemplate:

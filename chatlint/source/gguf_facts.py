@@ -38,6 +38,7 @@ _STOP_IDS = (
     "tokenizer.ggml.eom_token_id",
     "tokenizer.ggml.eos_token_ids",
 )
+_FIM_IDS = tuple(f"tokenizer.ggml.fim_{name}_token_id" for name in ("pad", "rep", "sep"))
 _GENERAL = ("architecture", "type", "name", "basename", "finetune", "size_label", "quantized_by", "file_type")
 # llama.cpp (llama-vocab.cpp, 2026-10): what a tokenizer model adds where the file does not say: (BOS, EOS).
 _ADDS = {
@@ -209,6 +210,7 @@ def _facts(metadata: Metadata, file: str) -> GgufFacts:
         pre=metadata.text("tokenizer.ggml.pre"),
         kinds=dict(Counter(metadata.numbers("tokenizer.ggml.token_type"))),
         vocabulary=metadata.texts("tokenizer.ggml.tokens"),
+        fim_ids=tuple(number for key in _FIM_IDS if (number := metadata.number(key)) is not None),
     )
 
 

@@ -106,11 +106,13 @@ class TokenizerFacts:
 class GenerationFacts:
     """End-of-sequence ids declared by each file that declares any (`generation_config.json`, …, a GGUF with
     `#` and the key). `has_generation_config`: engines fall back to `config.json` only where it is absent.
-    `complete` is False where one of these files may be there and was not read."""
+    `complete` is False where one of these files may be there and was not read. `listed` are those whose ids
+    are a list, though it be of one."""
 
     eos_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     has_generation_config: bool = False
     complete: bool = True
+    listed: frozenset[str] = frozenset()
 
 
 class Vocabulary(Protocol):
@@ -137,6 +139,8 @@ class GgufFacts:
     pre: str | None
     kinds: Mapping[int, int]
     vocabulary: Vocabulary | None = field(default=None, repr=False, compare=False)
+    fim_ids: tuple[int, ...] = ()
+    """Tokens of infilling at which llama.cpp ends generation, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,8 @@ class Package:
     ggufs: tuple[GgufFacts, ...] = ()
     notes: tuple[str, ...] = ()
     template_readers: tuple[EngineTemplate, ...] = ()
+    base: Package | None = None
+    """What this one ought to be a copy of."""
 
     def template(self, name: str = "default") -> Template:
         """The template of that name. Raises KeyError with the names there are."""
@@ -193,7 +199,40 @@ class Package:
                 return template
         raise KeyError(f"no template {name!r}; there are: {', '.join(t.name for t in self.templates)}")
 
+    def token_id(self, text: str) -> int | None:
+        """The id of the added token of this text, or of any token where a GGUF tells them all; None if there
+        is none, or no file says so."""
+        for token in self.tokenizer.added_tokens or ():
+            if token.text == text:
+                return token.id
+        vocabulary = self._vocabulary
+        return vocabulary.index(text) if vocabulary is not None else None
+
+    def is_token(self, text: str) -> bool | None:
+        """Whether this text is one token of the vocabulary; None where no file lists the added ones."""
+        if self.tokenizer.added_tokens is None and self._vocabulary is None:
+            return None
+        return self.token_id(text) is not None
+
+    @property
+    def markers(self) -> tuple[str, ...]:
+        """The added tokens that can be marks of a template (vocabularies also add plain words), the longest
+        first; none where no file lists them."""
+        added = self.tokenizer.added_tokens or ()
+        texts = [token.text for token in added if token.text and (token.special or _is_marker(token.text))]
+        return tuple(sorted(texts, key=len, reverse=True))
+
+    @property
+    def _vocabulary(self) -> Vocabulary | None:
+        """Every token, where the tokenizer is a GGUF's."""
+        gguf = self.ggufs[0] if self.ggufs else None
+        return gguf.vocabulary if gguf and self.tokenizer.source == (gguf.file,) else None
+
     def differing_copies(self) -> tuple[Template, ...]:
         """The copies whose text is not that of the template of their name that the host uses."""
         used = {template.name: template.sha256 for template in self.templates}
         return tuple(copy for copy in self.copies if used.get(copy.name) != copy.sha256)
+
+
+def _is_marker(text: str) -> bool:
+    return len(text) > 2 and not text.isalnum() and not text.isspace()

@@ -90,7 +90,8 @@ def generation_facts(
     places: dict[str, JSON] = {"generation_config.json": generation, "config.json": config}
     places["config.json#/text_config"] = text
     ids = {place: found for place, values in places.items() if (found := _eos_ids(values))}
-    return GenerationFacts(eos_ids=ids, has_generation_config=generation is not None)
+    listed = frozenset(place for place in ids if _is_list(places[place]))
+    return GenerationFacts(eos_ids=ids, has_generation_config=generation is not None, listed=listed)
 
 
 def _affixes(files: TokenizerFiles) -> Affixes | None:
@@ -180,6 +181,10 @@ def _added(number: JSON, item: Mapping[str, JSON]) -> AddedToken | None:
     if text is None or not isinstance(number, int) or isinstance(number, bool):
         return None
     return AddedToken(number, text, item.get("special") is True)
+
+
+def _is_list(values: JSON) -> bool:
+    return isinstance(values, Mapping) and isinstance(values.get("eos_token_id"), list)
 
 
 def _eos_ids(values: JSON) -> tuple[int, ...]:

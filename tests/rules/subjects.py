@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from hashlib import sha256
 
+from chatlint.infer.learn import learn
 from chatlint.probe.trace import Trace
 from chatlint.render.rendered import RenderSettings
 from chatlint.rules.subject import Subject
+from chatlint.source.directory import TEMPLATE_READERS
+from chatlint.source.engine_templates import engine_templates
+from chatlint.source.found import Found, Reader
 from chatlint.source.package import (
     AddedToken,
     GenerationFacts,
@@ -24,9 +29,19 @@ from chatlint.source.package import (
 
 
 @contextmanager
-def subject_of(source: str, tokenizer: str = "", host: str = "transformers-5.24") -> Iterator[Subject]:
+def subject_of(
+    source: str,
+    tokenizer: str = "",
+    host: str = "transformers-5.24",
+    *,
+    learned: bool = True,
+    copies: str = "",
+    base: str = "",
+    named: str = "",
+) -> Iterator[Subject]:
     """A subject with this template. `tokenizer` is JSON: bos, eos, adds_bos, and added_tokens as a list of texts
-    whose positions are the ids."""
+    whose positions are the ids; `generation_config` its ids there. `learned` lets it have an output format.
+    More JSON: `copies` are texts by the file they stand in, `named` further templates by name, `base` a text."""
     facts = _facts(tokenizer) if tokenizer else TokenizerFacts()
     given = {"bos_token": facts.bos, "eos_token": facts.eos} if tokenizer else ASSUMED
     template = Template(
@@ -37,21 +52,47 @@ def subject_of(source: str, tokenizer: str = "", host: str = "transformers-5.24"
         {name: text for name, text in given.items() if text},
         special_tokens_assumed=not tokenizer,
     )
+    found = [Found("default", source, template.place, Reader.TOKENIZER_FILES)]
+    more = [Found(name, text, template.place, Reader.TOKENIZER_FILES) for name, text in _json(named).items()]
+    found += more + [
+        Found("default", text, TemplatePlace(file), TEMPLATE_READERS[file])
+        for file, text in _json(copies).items()
+    ]
     package = Package(
         Target(TargetKind.FILE, "chat_template.jinja"),
-        (template,),
+        (template, *(replace(template, name=one.name, text=one.text) for one in more)),
+        copies=tuple(item.template(template.special_tokens) for item in found[1 + len(more) :]),
+        template_readers=engine_templates(found, _json(copies), {"chat_template": ""} if copies else {}),
+        base=_base(template, json.loads(base)) if base else None,
         tokenizer=facts,
-        generation=GenerationFacts(),
+        generation=_generation(tokenizer),
         files=(PackageFile("config.json", "", 2),) if tokenizer else (),
     )
     with Trace(template, RenderSettings(host=host)) as trace:
-        yield Subject(package, template, trace)
+        subject = Subject(package, template, trace)
+        subject.format = learn(trace, subject.syntax) if learned and not subject.broken else None
+        yield subject
 
 
 ASSUMED = {"bos_token": "<bos_token>", "eos_token": "<eos_token>"}
 
 
+def _json(text: str) -> dict[str, str]:
+    return json.loads(text) if text else {}
+
+
+def _base(template: Template, text: str) -> Package:
+    return Package(Target(TargetKind.FILE, "base.jinja"), (replace(template, text=text),))
+
+
+def _generation(text: str) -> GenerationFacts:
+    """The ids in the tokenizer's `generation_config`, as a list in generation_config.json."""
+    ids = json.loads(text).get("generation_config") if text else None
+    name = "generation_config.json"
+    return GenerationFacts({name: tuple(ids)}, True, True, frozenset({name})) if ids else GenerationFacts()
+
+
 def _facts(text: str) -> TokenizerFacts:
     given = json.loads(text)
     tokens = tuple(AddedToken(index, token, True) for index, token in enumerate(given["added_tokens"]))
-    return TokenizerFacts(given.get("bos"), given.get("eos"), None, tokens, given["adds_bos"])
+    return TokenizerFacts(given.get("bos"), given.get("eos"), given.get("pad"), tokens, given["adds_bos"])

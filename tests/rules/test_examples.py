@@ -17,8 +17,9 @@ CORNERS = sorted(Path(__file__).parent.glob("*/*.jinja"))
 
 
 def judged(source: str, rule: Rule) -> Judged:
-    tokenizer = next((one.text for one in rule.page.examples if one.language == "json"), "")
-    with subject_of(source, tokenizer) as subject:
+    given = {one.name: one.text for one in rule.page.examples if one.language == "json"}
+    tokenizer = given.pop("tokenizer.json", "")
+    with subject_of(source, tokenizer, **given) as subject:
         return run(subject)
 
 

@@ -47,10 +47,30 @@ LEDGER = {
     "CT408": "schema-null-crash",
     "CT409": "dict-method-names",
     "CT501": "reasoning-history",
+    "CT601": "no-bos",
+    "CT602": "missing-terminator",
+    "CT603": "double-terminator",
+    "CT604": "end-of-message-not-a-stop",
+    "CT605": "unknown-special-tokens",
+    "CT606": "pad-is-turn-end",
+    "CT607": "trailing-space-in-generation-prompt",
+    "CT701": "sources-disagree",
+    "CT702": "stale-copy",
+    "CT703": "named-template-gap",
+    "CT801": "forged-turns",
 }
 """Codes are never given twice: a line may be added here, none changed."""
 
-STAGES = {"1": "load", "2": "render", "3": "prompt", "4": "tools", "5": "reasoning"}
+STAGES = {
+    "1": "load",
+    "2": "render",
+    "3": "prompt",
+    "4": "tools",
+    "5": "reasoning",
+    "6": "tokens",
+    "7": "sources",
+    "8": "hazards",
+}
 GOOD = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}"
 
 
@@ -150,7 +170,7 @@ def test_a_rule_that_needs_more_than_there_is_does_not_run(
     rules: list[Rule], source: str, needs: Stage, reason: str
 ) -> None:
     rules.append(rule_of(lambda subject: iter([cause("x")]), needs=needs))
-    with subject_of(source) as subject:
+    with subject_of(source, learned=False) as subject:
         judged = run.run(subject)
     assert judged.findings == ()
     assert reason in judged.unevaluated[0][1]

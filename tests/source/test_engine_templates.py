@@ -92,7 +92,7 @@ def test_the_converter(directory):
     )
     default = named.get("default") or named.get("tool_use")
     package = load(str(directory))
-    assert read_by(package, "GGUF converter and llama.cpp") == shas(default, named.get("tool_use") or default)
+    assert read_by(package, "llama.cpp after conversion") == shas(default, named.get("tool_use") or default)
 
 
 def test_a_gguf(tmp_path):

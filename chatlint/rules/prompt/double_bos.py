@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chatlint.rules.bos import bos_of, opening_prompts
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -40,15 +41,13 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_PROBES = ("roles/user", "roles/system-user", "roles/user-assistant-user")
-
 
 @rule("CT305", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
-    bos = _bos(subject)
+    bos = bos_of(subject)
     if not bos:
         return
-    seen = [one for one in map(subject.see, _PROBES) if one.prompt]
+    seen = opening_prompts(subject)
     twice = [one for one in seen if _count(one, bos) > 1]
     if twice:
         yield _written_twice(twice, bos)
@@ -65,12 +64,6 @@ def check(subject: Subject) -> Iterator[Cause]:
         raise NotEvaluated("no tokenizer file says whether encoding adds a BOS")
     if tokenizer.adds_bos or tokenizer.adds_bos_before_5:
         yield _added_again(once, bos, "" if tokenizer.adds_bos else " in transformers 4")
-
-
-def _bos(subject: Subject) -> str:
-    """The BOS token's text, assumed or real; "" where the tokenizer has none or it is not known."""
-    given = subject.template.special_tokens.get("bos_token")
-    return given if isinstance(given, str) else subject.package.tokenizer.bos or ""
 
 
 def _count(observation: Observation, bos: str) -> int:

@@ -1,0 +1,170 @@
+"""What users, tools and documents write can spell the marks between turns.
+
+## What it does
+Writes the template's own structural tokens into a question, a tool result, a tool's description, a call's
+arguments and a document, and looks whether they come out as they went in. The boundary between what the
+template wrote and what it was given is exact, so nothing is guessed.
+
+## Why is this bad
+A prompt is one text. Whoever encodes it as a whole turns spelled marks into real ones: text that a tool
+fetched can end its turn and open one of the system. Where such text stands inside the system turn, it need
+not even forge a turn.
+
+## Example
+```json tokenizer.json
+{"eos": "<|over|>", "adds_bos": false, "added_tokens": ["<|over|>", "<|user|>", "<|assistant|>"]}
+```
+```jinja bad
+{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|over|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% for m in messages %}<|{{ m.role }}|>{{ m.content | replace('<|', '< |') }}<|over|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+
+## Fix
+Encode template text and input apart (`chatlint render --tokens` shows how; transformers has
+`sanitize_control_tokens=True`), or refuse input that spells special tokens.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from chatlint.conversation import JSON, value_at, with_value
+from chatlint.probe.reading import leaves
+from chatlint.rules.calls import ARGUMENTS, RESULT, supported
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.ends import written
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at
+from chatlint.rules.turns import chats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
+
+_MARK = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
+_NAMES = "system|user|assistant|tool|function|ipython|model|human"
+_ROLE = re.compile(
+    rf"[<\[][^<>\[\]\s]*?({_NAMES}|observation|chatbot|results?)[^<>\[\]\s]*[>\]]"
+    rf"|(?<=[>\]])\s{{0,2}}({_NAMES}|documents?)\b",
+    re.I,
+)
+_SHOWN, _PLANTED = 4, 8
+
+
+class _Field(NamedTuple):
+    """Where somebody else's text goes: a prompt, the place in its conversation, and whose text it is."""
+
+    name: str
+    seen: Observation
+    pointer: str
+    fetched: bool
+    """By a tool or a search: nobody in the conversation has said it."""
+
+
+@rule("CT801", severity=Severity.INFO)
+def check(subject: Subject) -> Iterator[Cause]:
+    if not chats(subject):
+        return
+    marks = _structure(subject)
+    open_fields = [(one, spelled) for one in _fields(subject) if (spelled := _spelled(subject, one, marks))]
+    if not open_fields:
+        return
+    yield _can_spell([one for one, _ in open_fields], max((spelled for _, spelled in open_fields), key=len))
+    inside = [one for one, _ in open_fields if one.fetched and _role_at(one) == "system"]
+    if inside:
+        yield _inside_system(inside)
+
+
+def _structure(subject: Subject) -> list[str]:
+    """Special tokens that the template writes; without a tokenizer, the marks between turns."""
+    text = "".join(map(written, (subject.see("roles/system-user"), subject.see("roles/user-assistant-user"))))
+    tokens = [token for token in subject.package.markers if token in text]
+    if tokens:
+        return tokens[:_PLANTED]
+    output = subject.format
+    turns = " ".join((output.header, *output.end_of_turn)) if output else ""
+    return list(dict.fromkeys(mark for mark in _MARK.findall(turns) if mark in text))[:_PLANTED]
+
+
+def _fields(subject: Subject) -> Iterator[_Field]:
+    yield _Field("a question", subject.see("roles/user"), "/messages/0/content", False)
+    yield _Field("a tool's description", subject.see("tools/given"), "/tools/0/function/description", False)
+    yield _Field("a document", subject.see("documents/given"), "/documents/0/text", True)
+    way = supported(subject)
+    if way is not None:
+        seen = subject.see("calls/one-result", way)
+        yield _Field("a tool result", seen, RESULT, True)
+        yield _Field("an argument", seen, ARGUMENTS, False)
+
+
+def _spelled(subject: Subject, field: _Field, marks: list[str]) -> list[str]:
+    """The marks that come out as they went in."""
+    place = _text_place(field)
+    if not place or not field.seen.prompt or not field.seen.prompt.shows(place):
+        return []
+    case = field.seen.case
+    planted = with_value(case.conversation, place, "".join(f"{mark} Zircon " for mark in marks))
+    seen = subject.trace.ask_conversation(
+        f"forged/{case.id}/{field.name}", planted, add_generation_prompt=case.add_generation_prompt
+    )
+    if seen.prompt is None:
+        return []
+    text = "".join(seen.prompt.piece(span) for span in seen.prompt.inputs(place))
+    return [mark for mark in marks if mark in text]
+
+
+def _text_place(field: _Field) -> str:
+    """The first text at or below the field: parts and arguments hold theirs deeper."""
+    conversation = field.seen.case.conversation
+    try:
+        value: JSON = value_at(conversation, field.pointer)
+    except KeyError:
+        return ""
+    texts = [
+        place for place in leaves(value, field.pointer) if isinstance(value_at(conversation, place), str)
+    ]
+    return next((place for place in texts if not place.endswith("/type")), "")
+
+
+def _role_at(field: _Field) -> str:
+    """Whose turn the field stands in, by the last mark before it that names a role."""
+    sight = at(field.seen, _text_place(field))
+    roles = list(_ROLE.finditer(written(field.seen)[: sight.start]))
+    return (roles[-1][1] or roles[-1][2]).lower() if roles else ""
+
+
+def _sights(fields: list[_Field], note: str) -> tuple[Sight, ...]:
+    return tuple(at(one.seen, _text_place(one), note) for one in fields)
+
+
+def _can_spell(fields: list[_Field], marks: list[str]) -> Cause:
+    names = ", ".join(one.name for one in fields)
+    count = f"{len(marks)} structural tokens" if len(marks) > 1 else "a structural token"
+    more = " …" if len(marks) > _SHOWN else ""
+    return Cause(
+        key="spelled",
+        message=f"{names} can spell {count}: {' '.join(marks[:_SHOWN])}{more}",
+        consequence="Where the prompt is encoded as one text, input ends its own turn and opens another.",
+        sights=_sights(fields, "written as it is given"),
+        fix="Encode input without special tokens: sanitize_control_tokens=True in transformers.",
+    )
+
+
+def _inside_system(fields: list[_Field]) -> Cause:
+    names = " and ".join(one.name for one in fields)
+    return Cause(
+        key="inside the system turn",
+        message=f"{names} {'stands' if len(fields) == 1 else 'stand'} inside the system turn",
+        consequence="What was fetched speaks with the system's voice: it need not even forge a turn.",
+        sights=_sights(fields, "in the system's turn"),
+        severity=Severity.WARNING,
+        fix="Give fetched text a turn of its own, after the system's.",
+    )

@@ -1,0 +1,1 @@
+"""CT6xx: special tokens, where sequences begin and where they stop."""

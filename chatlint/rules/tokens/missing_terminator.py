@@ -1,0 +1,126 @@
+"""Nothing ends an assistant turn, or something does only in some places.
+
+## What it does
+Looks between an answer and the next message, and behind an answer that comes last, for the mark that hands
+over.
+
+## Why is this bad
+A model stops where it has learned to write a mark. Where answers are followed by the next header alone, only
+stop strings in every request can end its turn; where the last answer is left open, training on conversations
+never shows the end of the answer that counts.
+
+## Example
+```jinja bad
+{% for m in messages %}{{ m.role | upper }}: {{ m.content }}
+{% endfor %}{% if add_generation_prompt %}ASSISTANT: {% endif %}
+```
+```jinja good
+{% for m in messages %}{{ m.role | upper }}: {{ m.content }}{{ eos_token if m.role == 'assistant' }}
+{% endfor %}{% if add_generation_prompt %}ASSISTANT: {% endif %}
+```
+
+## Fix
+Write the end-of-sequence token after every answer, the last one included.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.ends import tail
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import Stage, rule
+from chatlint.rules.sights import bounds
+from chatlint.rules.turns import chats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
+
+
+class _Tail(NamedTuple):
+    seen: Observation
+    start: int
+    text: str
+    marked: bool
+
+
+@rule("CT602", severity=Severity.WARNING, needs=Stage.FORMAT)
+def check(subject: Subject) -> Iterator[Cause]:
+    if not chats(subject):
+        return
+    history, last = _tail(subject, "roles/user-assistant-user"), _tail(subject, "roles/user-assistant")
+    if history is None or last is None:
+        return
+    if not history.marked and not last.marked:
+        yield _nothing(history)
+    elif not last.marked and history.text.strip():
+        yield _open_last(last, _is_header(subject, history))
+    elif not history.marked:
+        yield _open_history(history, last)
+
+
+def _tail(subject: Subject, probe: str) -> _Tail | None:
+    seen = subject.see(probe, generation="off")
+    found = tail(seen, "/messages/1/content")
+    if found is None or subject.format is None:
+        return None
+    start, text = found
+    marks = (*subject.format.end_of_turn, *subject.format.end_of_message, *_eos(subject))
+    return _Tail(seen, start, text, any(mark in text for mark in marks))
+
+
+def _eos(subject: Subject) -> tuple[str, ...]:
+    given = subject.template.special_tokens.get("eos_token")
+    return (given,) if isinstance(given, str) and given else ()
+
+
+def _sight(found: _Tail, note: str) -> Sight:
+    end = max(found.start + len(found.text), min(found.start + 1, len(found.seen.text)))
+    return Sight(found.seen, min(found.start, end - 1), end, note)
+
+
+def _nothing(history: _Tail) -> Cause:
+    return Cause(
+        key="nothing",
+        message="nothing ends an answer: the next message follows at once",
+        consequence="No token ends the model's turn; every request needs stop strings.",
+        sights=(_sight(history, "between an answer and the next message"),),
+        fix="Write `{{ eos_token }}` after every answer.",
+    )
+
+
+def _is_header(subject: Subject, history: _Tail) -> bool:
+    """Whether what ends an answer is how the next message begins."""
+    first = subject.see("roles/user", generation="off")
+    start = bounds(first, "/messages/0/content")
+    header = first.text[: start[0]].rstrip() if start else ""
+    return bool(header) and header.endswith(history.text.strip())
+
+
+def _open_last(last: _Tail, header: bool) -> Cause:
+    if header:
+        message = "only the beginning of the next message ends an answer: one that comes last has no end"
+    else:
+        message = "an answer that comes last is not ended, one in the history is"
+    return Cause(
+        key="last",
+        message=message,
+        consequence="Training on whole conversations never shows how the last answer ends.",
+        sights=(_sight(last, "the end of the conversation"),),
+        severity=Severity.INFO,
+        fix="Write the mark after every answer, whatever follows.",
+    )
+
+
+def _open_history(history: _Tail, last: _Tail) -> Cause:
+    return Cause(
+        key="history",
+        message="an answer in the history is not ended, one that comes last is",
+        consequence="The model sees earlier turns of its own without the mark that it wrote there.",
+        sights=(_sight(history, "between an answer and the next message"),),
+        fix="Write the mark after every answer, whatever follows.",
+    )
