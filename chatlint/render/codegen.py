@@ -222,6 +222,18 @@ class ChatCodeGenerator(CodeGenerator):
         super().visit_Compare(node, frame)
         self._searching = with_constants
 
+    def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
+        self.write("{")
+        for pair in node.items:
+            if isinstance(pair.key, nodes.Const):
+                self.visit(pair.key, frame)
+            else:
+                self._weighed(pair.key, frame)  # it is hashed
+            self.write(": ")
+            self.visit(pair.value, frame)
+            self.write(", ")
+        self.write("}")
+
     def _weighed(self, node: nodes.Expr, frame: Frame) -> None:
         self.write("light(")
         self.visit(node, frame)

@@ -24,6 +24,7 @@ from chatlint.limits import (
 CHARACTERS_A_STEP = 1024
 ITEMS_A_STEP = 16
 LAZY_ITEMS_A_STEP = 4
+SEARCH_STEPS = 1_000_000_000
 _LOOK_AT_THE_CLOCK = 8
 
 Item = TypeVar("Item")
@@ -110,6 +111,13 @@ def occurrences(text: str, part: object) -> int:
 def length(text: object) -> int:
     """Of a string; 0 for anything else."""
     return len(text) if isinstance(text, str) else 0
+
+
+def search(text: str, part: object) -> None:
+    """Refuse to look in `text` for `part` (or for each of its characters) where that may take the product of
+    their lengths: searches from the right and `strip` do."""
+    if isinstance(part, str) and len(text) * len(part) > SEARCH_STEPS:
+        raise BoundError(f"a search for {len(part):,} characters in {len(text):,}")
 
 
 def width(value: object) -> None:

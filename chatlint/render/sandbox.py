@@ -38,6 +38,23 @@ _STRING_METHODS = frozenset(name for name in dir(str) if name[0] != "_") - {"for
 _LOOP_NAMES = frozenset(name for name in dir(LoopContext) if name[0] != "_")
 _HIDDEN = frozenset(("_runs", "_source"))
 _INT_METHODS_THAT_GROW = frozenset(("to_bytes", "center", "ljust", "rjust", "zfill", "expandtabs"))
+_COMPARING_TESTS = (
+    "eq",
+    "equalto",
+    "==",
+    "ne",
+    "!=",
+    "lt",
+    "<",
+    "lessthan",
+    "le",
+    "<=",
+    "gt",
+    ">",
+    "ge",
+    ">=",
+    "in",
+)
 _BYTES_METHODS_THAT_GROW = frozenset(("join", "replace", "translate"))
 
 
@@ -55,6 +72,8 @@ class ChatEnvironment(ChatGrammar):
         super().__init__()
         self.now = datetime.now()
         self.filters.update(FILTERS)
+        for name in _COMPARING_TESTS:
+            self.tests[name] = _weighed(self.tests[name])  # type: ignore[assignment]
         self.filters["tojson"] = _json_filter(host)
         self.globals["raise_exception"] = _raising(host)
         self.globals["strftime_now"] = self._clock(host)
@@ -101,6 +120,8 @@ class ChatEnvironment(ChatGrammar):
 
     def getitem(self, obj: object, argument: object) -> object:
         """`obj[argument]`."""
+        if type(argument) is tuple:
+            guard.weigh(argument)  # it is hashed
         if type(obj) is dict or type(obj) is list:
             try:
                 return obj[argument]  # type: ignore[call-overload]
@@ -132,6 +153,9 @@ class ChatEnvironment(ChatGrammar):
             return __obj(__context.eval_ctx, *args, **kwargs)  # type: ignore[operator]
         if kind is BuiltinMethodType:
             _may_grow(__obj, args)  # type: ignore[arg-type]
+        elif kind is MethodType and type(__obj.__self__) is LoopContext:  # type: ignore[attr-defined]
+            guard.light(args)  # `loop.changed` compares
+            return super().call(__context, __obj, *args, **kwargs)
         elif kind is not MethodType or type(__obj.__self__) is not Traced:  # type: ignore[attr-defined]
             return super().call(__context, __obj, *args, **kwargs)
         kwargs.pop("_loop_vars", None)
@@ -147,7 +171,21 @@ def _may_grow(method: BuiltinMethodType, arguments: tuple[object, ...]) -> None:
     elif name in _BYTES_METHODS_THAT_GROW and isinstance(owner, bytes):
         guard.sized((len(owner) + 1) * sum(map(_bytes_in, arguments)))
     elif isinstance(owner, (list, tuple)):
-        guard.items(len(owner))
+        guard.light(owner)
+    elif name in ("rfind", "rindex") and isinstance(owner, str) and arguments:
+        guard.search(owner, arguments[0])
+    for argument in arguments:
+        guard.light(argument)
+
+
+def _weighed(test: object) -> object:
+    """A test that compares: the values are weighed first."""
+
+    def weighed(*args: object) -> object:
+        guard.light(args)
+        return test(*args)  # type: ignore[operator]
+
+    return weighed
 
 
 def _bytes_in(argument: object) -> int:
@@ -229,6 +267,7 @@ class TemplateDict:
 
     def fromkeys(self, *args: object, **kwargs: object) -> dict[object, object]:
         """`dict.fromkeys`."""
+        guard.light(args)
         return dict.fromkeys(*args, **kwargs)  # type: ignore[call-overload, no-any-return]
 
 

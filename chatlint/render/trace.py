@@ -195,13 +195,16 @@ class Traced(str):
     # -- cut
 
     def strip(self, characters: str | None = None, /) -> str:
+        guard.search(self, characters)
         return self._kept(str.strip(self, characters), len(self) - len(str.lstrip(self, characters)))
 
     def lstrip(self, characters: str | None = None, /) -> str:
+        guard.search(self, characters)
         text = str.lstrip(self, characters)
         return self._kept(text, len(self) - len(text))
 
     def rstrip(self, characters: str | None = None, /) -> str:
+        guard.search(self, characters)
         return self._kept(str.rstrip(self, characters), 0)
 
     def removeprefix(self, prefix: str, /) -> str:
@@ -217,6 +220,7 @@ class Traced(str):
 
     def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
         guard.items(str.count(self, sep) if isinstance(sep, str) and sep else len(self) // 4)
+        guard.search(self, sep)
         return self._pieces(str.rsplit(self, sep, maxsplit), sep)
 
     def splitlines(self, keepends: bool = False) -> list[str]:
@@ -234,6 +238,7 @@ class Traced(str):
         return self._three(len(first), len(first) + len(middle))
 
     def rpartition(self, sep: str, /) -> tuple[str, str, str]:
+        guard.search(self, sep)
         first, middle, _ = str.rpartition(self, sep)
         return self._three(len(first), len(first) + len(middle))
 

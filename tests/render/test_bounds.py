@@ -14,6 +14,7 @@ from tests.render.plain import render
 LOOP = "{% for i in range(100000) %}"
 DOUBLE = "{% set ns = namespace(x='xxxxxxxxxx') %}{% for i in range(99) %}{% set ns.x = "
 NEST = "{% set ns = namespace(x=[1]) %}{% for i in range(90) %}{% set ns.x = [ns.x, ns.x] %}{% endfor %}"
+TUPLES = "{% set ns = namespace(x=(1,)) %}{% for i in range(90) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
 BOMBS = {
     "nested loops": LOOP * 3 + "{% endfor %}" * 3,
     "nested loops that print": LOOP * 2 + "xxxxxxxxxx{% endfor %}" * 2,
@@ -73,6 +74,23 @@ BOMBS = {
     "nested list sorted": NEST + NEST.replace("ns", "nt") + "{{ [ns.x, nt.x]|sort|length }}",
     "nested object": NEST.replace("[ns.x, ns.x]", "{'a': ns.x, 'b': ns.x}") + "{{ ns.x }}",
     "nested namespaces": NEST.replace("[ns.x, ns.x]", "namespace(a=ns.x, b=ns.x)") + "{{ ns.x }}",
+    "nested tuple as a key": TUPLES + "{{ {ns.x: 1} }}",
+    "nested tuple looked up": TUPLES + "{{ {}[ns.x] }}",
+    "nested tuple got": TUPLES + "{{ {}.get(ns.x) }}",
+    "nested tuple in an object": TUPLES + "{{ ns.x in {} }}",
+    "nested tuple, unique": TUPLES + "{{ [ns.x]|unique|list }}",
+    "nested tuple from keys": TUPLES + "{{ dict.fromkeys([ns.x]) }}",
+    "nested tuples tested": TUPLES + TUPLES.replace("ns", "nt") + "{{ ns.x is eq(nt.x) }}",
+    "nested tuples selected": TUPLES + TUPLES.replace("ns", "nt") + "{{ [ns.x]|select('eq', nt.x)|list }}",
+    "nested tuples that change": TUPLES
+    + TUPLES.replace("ns", "nt")
+    + "{% for i in 'ab' %}{{ loop.changed(ns.x if i == 'a' else nt.x) }}{% endfor %}",
+    "nested tuples, indexed": TUPLES + TUPLES.replace("ns", "nt") + "{{ [ns.x].index(nt.x) }}",
+    "pairs": "{% set ns = namespace(x=1) %}{% for i in range(90) %}{% set ns.x = {ns.x: ns.x}.items()|first %}{% endfor %}",
+    "search from the right": "{{ ('a' * 9999999).rfind('b' + 'a' * 999999) }}",
+    "split from the right": "{{ ('a' * 9999999).rsplit('b' + 'a' * 999999)|length }}",
+    "strip": "{{ ('a' * 9999999).strip('b' * 999999 + 'a')|length }}",
+    "sort of equal long strings": "{% set a = 'x' * 9999999 %}{% set b = 'x' * 9999999 %}{{ ([a, b] * 100000)|sort(case_sensitive=true)|length }}",
     "deep list": NEST.replace("[ns.x, ns.x]", "[ns.x]").replace("90", "90000") + "{{ ns.x }}",
     "list doubling": "{% set ns = namespace(x=[1]) %}{% for i in range(99) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
     "lists kept": "{% set ns = namespace(x=[]) %}{% for i in range(100000) %}{% set ns.x = [ns.x, range(99999)|list] %}{% endfor %}",

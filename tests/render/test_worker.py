@@ -11,15 +11,18 @@ import pytest
 
 from chatlint.conversation import Conversation
 from chatlint.errors import InternalError
-from chatlint.limits import WORKER_FAILURES, WORKER_SECONDS
+from chatlint.limits import WORKER_FAILURES
 from chatlint.render import worker
 from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
 from chatlint.render.renderer import open_renderer
 from chatlint.text import Input
 from tests.render.plain import template
 
-TUPLES = "{% set ns = namespace(x=(1,)) %}{% for i in range(90) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
-HASH_BOMB = "a\n{% if add_generation_prompt %}\n" + TUPLES + "\n{{ {ns.x: 1} }}{% endif %}"
+SLOW = (
+    "a\n{% if add_generation_prompt %}\n"
+    "{% for i in range(99999) %}{% for j in range(100000) if false %}{% endfor %}{% endfor %}\n{% endif %}"
+)
+"""Takes the two seconds of CPU time that a render may take."""
 GOOD = Conversation(({"role": "user", "content": "hi\ud800 \u2028é"},))
 TOOLS = Conversation(
     ({"role": "user", "content": [{"type": "text", "text": "x"}, None, 1.5, True]},),
@@ -65,24 +68,28 @@ def test_a_worker_gives_what_this_process_gives(
     assert results[0] == results[1]
 
 
-def test_the_case_that_hangs_is_named_and_the_worker_replaced() -> None:
-    renderer = opened(HASH_BOMB)
+def test_the_case_that_hangs_is_named_and_the_worker_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = opened(SLOW)
     cases = [RenderRequest(GOOD, generation) for generation in (False, True, False)]
+    first = renderer.render(cases[0])
+    monkeypatch.setattr(worker, "WORKER_SECONDS", 0.5)
     started = time.monotonic()
-    first, second, third = renderer.render_all(cases)
+    second = renderer.render(cases[1])
     took = time.monotonic() - started
+    monkeypatch.undo()
+    third = renderer.render(cases[2])
     renderer.close()
     assert first.prompt is not None
     assert second.failure is not None
     assert second.failure.kind is FailureKind.BOUND
-    assert second.failure.line == 4, "the line that ran when it was ended"
+    assert second.failure.line == 3, "the line that ran when it was ended"
     assert third.prompt == first.prompt
-    assert WORKER_SECONDS <= took < WORKER_SECONDS + 10
+    assert 0.5 <= took < 10
 
 
 def test_a_template_is_given_up_after_some_kills(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "WORKER_SECONDS", 0.3)
-    renderer = opened(HASH_BOMB)
+    renderer = opened(SLOW)
     started = time.monotonic()
     results = renderer.render_all([RenderRequest(GOOD, True)] * 30)
     renderer.close()
