@@ -1,9 +1,10 @@
 """One call as it stands in a turn: where its body is, and as which pattern it can be read.
 
-Theory of operation. A call is, in this order of belief: one object literal that holds its name and arguments (a
-json or python body, whose skeleton is what was decoded with placeholders in place of the values), or text around
-slots in which all arguments stand as one object, or text in which each argument has a place of its own (*keyed*).
-What is text is decided by the spans; what is an object, by decoding it and comparing with what was sent.
+Theory of operation. A call is, in this order of belief: one object literal that holds its name and
+arguments (a json or python body, whose skeleton is what was decoded with placeholders in place of the
+values), or text around slots in which all arguments stand as one object, or text in which each argument has
+a place of its own (*keyed*). What is text is decided by the spans; what is an object, by decoding it and
+comparing with what was sent.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ def bodies_of(turn: Turn) -> tuple[Body, ...]:
 
 
 def with_inner_names(turn: Turn) -> Turn:
-    """The turn with each name's slot inside the object literal of its call, where one stands before it as well: the
-    one before becomes *the same name again*."""
+    """The turn with each name's slot inside the object literal of its call, where one stands before it as
+    well: the one before becomes *the same name again*."""
     for index in range(turn.calls()):
         slots = turn.of_call(index)
         if len(slots) > 1 and slots[0].part is Part.NAME and _holds_name(turn, index, slots):
@@ -156,7 +157,8 @@ def _braces(text: str, start: int, end: int) -> Iterator[int]:
 
 
 def literal_at(text: str, start: int, cover: int) -> tuple[JSON, int, Syntax] | None:
-    """The JSON or Python literal that begins at `start` and reaches at least to `cover`: value, end, syntax."""
+    """The JSON or Python literal that begins at `start` and reaches at least to `cover`: value, end,
+    syntax."""
     try:
         value, end = json.JSONDecoder().raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -345,7 +347,7 @@ def _named(
 def _keyed_body(
     turn: Turn, slots: Sequence[Slot], call: Mapping[str, JSON], sent: Mapping[str, JSON]
 ) -> Body:
-    """From the first slot to the last value's last input; `members.py` finds what belongs to the arguments."""
+    """From the first slot to the last value's last input; `members.py` finds what belongs to arguments."""
     keys = {slot.path for slot in slots if slot.part is Part.KEY}
     arguments = sent.get("arguments")
     whole = isinstance(arguments, Mapping) and {(name,) for name in arguments} <= keys

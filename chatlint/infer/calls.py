@@ -1,17 +1,17 @@
 """What stands around calls: the section, each call's own marks, and what separates two calls.
 
-Theory of operation. With a the gap before the first call, b the gap between two calls and c the gap after the
-last: all a and b end with what opens a call, all b and c begin with what closes one; all a share more than that,
-the section's start; all c share more, its end. What stands before the section (a newline after content, an
-empty block, the header) differs between a's of different turns, so it drops out; a header in a gap means that a
-new message begins there, and no mark reaches across it.
+Theory of operation. With a the gap before the first call, b the gap between two calls and c the gap after
+the last: all a and b end with what opens a call, all b and c begin with what closes one; all a share more
+than that, the section's start; all c share more, its end. What stands before the section (a newline after
+content, an empty block, the header) differs between a's of different turns, so it drops out; a header in a
+gap means that a new message begins there, and no mark reaches across it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 from chatlint.infer.gaps import Kind, Opening, Sample, gaps_of
 from chatlint.infer.markers import atoms, between, common_prefix, common_suffix, is_tag, mirrored_end
@@ -54,9 +54,7 @@ def _around(samples: Sequence[Sample], user_end: str) -> _Around:
         found.before.extend(gap.text.removeprefix(user_end) for gap in gaps if gap.after is Kind.CALLS)
         found.after.extend(gap.text for gap in gaps if gap.before is Kind.CALLS)
         bodies = sample.bodies
-        found.between.extend(
-            sample.turn.literal(one.end, other.start) for one, other in zip(bodies, bodies[1:], strict=False)
-        )
+        found.between.extend(sample.turn.literal(one.end, other.start) for one, other in pairwise(bodies))
     return found
 
 
@@ -89,7 +87,8 @@ def learn_call_marks(
 
 
 def _shorter_header(found: _Around, header: str) -> str:
-    """What the header and the gap between two calls both end with opens a call, unless it is a whole header."""
+    """What the header and the gap between two calls both end with opens a call, unless it is a whole
+    header."""
     if not found.between or header in found.between[0] or not header:
         return header
     shared = common_suffix([*found.before, *found.between])
@@ -134,8 +133,8 @@ def _cut(text: str, header: str, ends: Sequence[str]) -> str:
 
 
 def _until_end(rest: str, opener: str, header: str, ends: Sequence[str]) -> str:
-    """The part of `rest` (what follows calls) that closes `opener`: up to a mark that ends turns, a header, or, if
-    neither is in it, the mirror of the opener."""
+    """The part of `rest` (what follows calls) that closes `opener`: up to a mark that ends turns, a header,
+    or, if neither is in it, the mirror of the opener."""
     cut = _cut(rest, header, ends)
     if len(cut) < len(rest):
         return cut

@@ -1,9 +1,9 @@
 """How content is set apart: in most formats not at all.
 
-Theory of operation. What stands between a turn's start and its content, without the header and an empty reasoning
-block, opens content; the same behind reasoning. Where two turns disagree the one alone is the usual one and the
-other an alternative: their common ending would be nonsense. A closer exists only if an opener does: up to its
-mirror, or up to a header, or as far as what follows content agrees.
+Theory of operation. What stands between a turn's start and its content, without the header and an empty
+reasoning block, opens content; the same behind reasoning. Where two turns disagree the one alone is the
+usual one and the other an alternative: their common ending would be nonsense. A closer exists only if an
+opener does: up to its mirror, or up to a header, or as far as what follows content agrees.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _starts(gaps: Sequence[Gap], reasoning: ReasoningMarks | None, header: str) 
 def _end(
     start: str, gaps: Sequence[Gap], header: str, call_opener: str, *, beside_calls: bool = False
 ) -> str:
-    """What closes content: the mirror of its opener, or what content ends with before calls as well as at a turn's
-    end (what it only ends turns with is the end of the turn)."""
+    """What closes content: the mirror of its opener, or what content ends with before calls as well as at a
+    turn's end (what it only ends turns with is the end of the turn)."""
     behind = [gap for gap in gaps if gap.before is Kind.CONTENT and gap.calls >= beside_calls]
     texts = [gap.text.removesuffix(call_opener) for gap in behind]
     for text in texts:

@@ -1,9 +1,9 @@
 """Turns as blocks and the gaps between them.
 
-Theory of operation. A turn is a sequence of blocks: reasoning, content, calls (all calls together are one block).
-What the template wrote between two neighbours is a *gap*: the end of the one and the start of the other, and
-between them perhaps an empty block, or a whole new message of the same turn. Gaps of the same kind from different
-turns are what marks are learned from.
+Theory of operation. A turn is a sequence of blocks: reasoning, content, calls (all calls together are one
+block). What the template wrote between two neighbours is a *gap*: the end of the one and the start of the
+other, and between them perhaps an empty block, or a whole new message of the same turn. Gaps of the same
+kind from different turns are what marks are learned from.
 
 The gap before the first block begins where the turn does. That is the end of the user's turn, known from a
 conversation without an answer; where something else stands there, it is what follows the last header.
@@ -98,8 +98,8 @@ class Opening:
     header: str
 
     def rest(self, lead: str) -> str | None:
-        """The gap before a turn's first block without what belongs to the message before and the header; None if
-        neither is found in it."""
+        """The gap before a turn's first block without what belongs to the message before and the header;
+        None if neither is found in it."""
         if self.header and self.header in lead:
             return lead[lead.rindex(self.header) + len(self.header) :]
         if lead.startswith(self.user_end):

@@ -1,9 +1,10 @@
 """Reasoning that no turn of the history shows: found by what the template strips, opens or writes empty.
 
-Theory of operation. Three traces are left. A mirrored pair with nothing in it before every content is an empty
-block of reasoning. A text constant that makes everything before it vanish from an answer is the closer of what
-the model thought (found by rendering `before CLOSER after`). And a generation prompt that ends in a mark which
-mirrors such a closer holds the opener. What is learned so is a guess: no render shows reasoning inside.
+Theory of operation. Three traces are left. A mirrored pair with nothing in it before every content is an
+empty block of reasoning. A text constant that makes everything before it vanish from an answer is the
+closer of what the model thought (found by rendering `before CLOSER after`). And a generation prompt that
+ends in a mark which mirrors such a closer holds the opener. What is learned so is a guess: no render shows
+reasoning inside.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ def _without_closer(header: str, closer: str) -> str:
 
 
 def _from_prompts(header: str, prompts: Sequence[str]) -> ReasoningMarks | None:
-    """A prompt's opener, and the closer that another prompt (or the header) ends in; failing that, the closer that an
-    opener of its form has."""
+    """A prompt's opener, and the closer that another prompt (or the header) ends in; failing that, the
+    closer that an opener of its form has."""
     openers = [tag for prompt in prompts if (tag := _last_tag(prompt)) and not closes(tag)]
     closers = [tag for text in (*prompts, header) if (tag := _last_tag(text)) and closes(tag)]
     for opener in openers:

@@ -1,8 +1,8 @@
 """Ids that a template composes instead of printing the one it was given.
 
 Theory of operation. Where a counter stands directly beside the name, with nothing but a sign between them
-(`f.NAME:0`), name and counter are one word, and that word is what results are linked by: the call's id. The text
-before the name up to the last mark belongs to it.
+(`f.NAME:0`), name and counter are one word, and that word is what results are linked by: the call's id. The
+text before the name up to the last mark belongs to it.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _WORD_BEFORE = re.compile(r"[\w.\-]*\Z")
 
 
 def composed_id(call_start: str, body: str) -> tuple[str, str, str] | None:
-    """Call start, body and id pattern of a text body (all as patterns) whose name is part of a composed id; None if
-    it is none."""
+    """Call start, body and id pattern of a text body (all as patterns) whose name is part of a composed id;
+    None if it is none."""
     found = _BESIDE.match(body)
     if found is None:
         return None

@@ -1,10 +1,11 @@
 """From a template's renders to its output format.
 
-Theory of operation. Ask for a few turns (`samples.py`), cut them out of their prompts by provenance (`turns.py`),
-find each call's body (`bodies.py`) and see every turn as blocks with gaps between them (`gaps.py`). Marks are then
-learned from the inside out: calls, for they are the most distinct (`calls.py`), reasoning (`reasoning.py`), content
-(`content.py`), ends (`stops.py`); what generation prompts open is read with the marks known by then (`prompts.py`).
-Every part says which cases it rests on; what could not be learned says why.
+Theory of operation. Ask for a few turns (`samples.py`), cut them out of their prompts by provenance
+(`turns.py`), find each call's body (`bodies.py`) and see every turn as blocks with gaps between them
+(`gaps.py`). Marks are then learned from the inside out: calls, for they are the most distinct (`calls.py`),
+reasoning (`reasoning.py`), content (`content.py`), ends (`stops.py`); what generation prompts open is read
+with the marks known by then (`prompts.py`). Every part says which cases it rests on; what could not be
+learned says why.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class _Learning:
     def _shows_calls(self) -> bool:
         return any(sample.bodies for sample in self.samples)
 
-    # -- looking -----------------------------------------------------------------------------------------------
+    # -- looking -------------------------------------------------------------------------------------------
 
     def _turns(self) -> Iterator[Turn]:
         """The turns everything is learned from; those that show nothing are left out."""
@@ -127,10 +128,10 @@ class _Learning:
             found += others
         return found
 
-    # -- learning ----------------------------------------------------------------------------------------------
+    # -- learning ------------------------------------------------------------------------------------------
 
     def _call_marks(self, frame: Frame) -> CallMarks | None:
-        with_calls = [sample for sample in self.samples if sample.bodies]
+        with_calls = shapes.alike([sample for sample in self.samples if sample.bodies])
         if not with_calls:
             return None
         closers = [frame.content.end, frame.reasoning.end if frame.reasoning else ""]
@@ -168,8 +169,14 @@ class _Learning:
         """Marks that end turns, and those that end messages inside one."""
         closer = calls.call_end + calls.section_end if calls else ""
         behind = [gap for gap in frame.gaps if gap.before is Kind.CALLS and gap.after is Kind.END]
-        if calls and calls.message_end is not None and any(gap.text.strip() == closer.strip() for gap in behind):
-            closer = ""  # nothing but a call's own end stands behind the last one: there the turn is handed over
+        if (
+            calls
+            and calls.message_end is not None
+            and any(gap.text.strip() == closer.strip() for gap in behind)
+        ):
+            closer = (
+                ""  # nothing but a call's own end stands behind the last one: there the turn is handed over
+            )
         tails = [*frame.content.tails, *((gap, gap.text.removeprefix(closer)) for gap in behind)]
         known = [frame.content.end, *((calls.call_end, calls.section_end) if calls else ())]
         known += [frame.reasoning.end] if frame.reasoning else []
@@ -200,7 +207,7 @@ class _Learning:
         return made
 
     def _notation(self, members: MemberMarks) -> Notation | None:
-        """How values of all types are written, from the calls at hand and two more with every type in them."""
+        """How values of all types are written, from the calls at hand and two more with every type in."""
         turns = [
             self.asked.turn(f"arguments/{probe}", *(() if self.asked.suffix else (OFF,)), index=1)
             for probe in ("every-type", "hard-strings")

@@ -1,12 +1,12 @@
 """Markers as sequences of atoms.
 
-Theory of operation. A marker is never cut inside a tag or a word, so all comparing is done on *atoms*: a whole
-`<…>` tag (or its unclosed beginning, up to the slot that follows), a `[CAPITALS]` tag, a word, a digit run, or
-one other character. `</a><b>` and `</a><|e|>` then share `</a>`, not `</a><`.
+Theory of operation. A marker is never cut inside a tag or a word, so all comparing is done on *atoms*: a
+whole `<…>` tag (or its unclosed beginning, up to the slot that follows), a `[CAPITALS]` tag, a word, a
+digit run, or one other character. `</a><b>` and `</a><|e|>` then share `</a>`, not `</a><`.
 
-Three questions are asked of literals all through inference: what do they begin with in common (a closer), what do
-they end with in common (an opener), and does one piece mirror another (an opener and its closer: equal but for
-slashes, bars and words of beginning and ending).
+Three questions are asked of literals all through inference: what do they begin with in common (a closer),
+what do they end with in common (an opener), and does one piece mirror another (an opener and its closer:
+equal but for slashes, bars and words of beginning and ending).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def _common(runs: Sequence[Sequence[str]]) -> list[str]:
 def between(text: str, closer: str, opener: str, opening: str = "") -> tuple[str, str, str]:
     """`text` (from one slot to the next) as closer, separator and opener, where the two given may overlap.
 
-    What both claim is cut where the mirror of `opening` ends, if that is in it. Else whitespace belongs to the
-    opener and any other atom to the closer: in `</x>\\n<x` the newline can be read with either, but a tag that
-    both claim is one that ends something.
+    What both claim is cut where the mirror of `opening` ends, if that is in it. Else whitespace belongs to
+    the opener and any other atom to the closer: in `</x>\\n<x` the newline can be read with either, but a
+    tag that both claim is one that ends something.
     """
     least, most = len(text) - len(opener), len(closer)
     if most <= least:
@@ -76,7 +76,8 @@ def marks(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def _core(atom: str) -> tuple[str, int]:
-    """An atom without the signs of a side, and which side its signs speak for: 1 opens, -1 closes, 0 neither."""
+    """An atom without the signs of a side, and which side its signs speak for: 1 opens, -1 closes, 0
+    neither."""
     side = -1 if "/" in atom or "\\" in atom else 0
     kept: list[str] = []
     for word in _WORD.findall(atom):
@@ -89,8 +90,8 @@ def _core(atom: str) -> tuple[str, int]:
 
 
 def mirrors(opener: str, closer: str) -> bool:
-    """Whether two atoms differ only in the signs of their side (`<x>` and `</x>`, `<|x>` and `<x|>`); attributes
-    of the opener, and that a slot follows in it, do not count (`<x y="` and `</x>`)."""
+    """Whether two atoms differ only in the signs of their side (`<x>` and `</x>`, `<|x>` and `<x|>`);
+    attributes of the opener, and that a slot follows in it, do not count (`<x y="` and `</x>`)."""
     if opener == closer or not is_tag(closer) or not (is_tag(opener) or opener[0] == "<"):
         return False
     (core, side), (other, other_side) = _core(_tag_name(opener)), _core(closer)
@@ -118,8 +119,8 @@ def _is_bare(atom: str) -> bool:
 def mirrored_end(opener: str, text: str, *, furthest: bool = False) -> int:
     """Where in `text` the closer of `opener` ends, -1 if nothing in it mirrors the opener.
 
-    The closer runs to the atom that mirrors a tag of the opener (the first such, or the furthest), then over the
-    atoms that follow in both.
+    The closer runs to the atom that mirrors a tag of the opener (the first such, or the furthest), then
+    over the atoms that follow in both.
     """
     opening, rest = atoms(opener), atoms(text)
     places = range(len(rest) - 1, -1, -1) if furthest else range(len(rest))

@@ -1,8 +1,9 @@
 """Arguments that have a place each: the marks around a key, a value and between two of them.
 
-Theory of operation. With n the call's head, k a key, v a value: the literals n→k and v→k end with what opens a
-member; v→k and v→(end of the call) begin with what closes one; what is left between is the separator. The values
-compared here are plain strings; `values.py` then finds how other types differ from them.
+Theory of operation. With n the call's head, k a key, v a value: the literals n→k and v→k end with what
+opens a member; v→k and v→(end of the call) begin with what closes one; what is left between is the
+separator. The values compared here are plain strings; `values.py` then finds how other types differ from
+them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from chatlint.parse import patterns
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a call in a turn: its key's slot, and where its value's own inputs begin and end (None if
-    the value shows no input)."""
+    """One argument of a call in a turn: its key's slot, and where its value's own inputs begin and end
+    (None if the value shows no input)."""
 
     key: Slot
     start: int | None
@@ -32,8 +33,8 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class MemberMarks:
-    """The literals of a member with a string value (placeholders inside): before the key, between key and value,
-    after the value, and between two members."""
+    """The literals of a member with a string value (placeholders inside): before the key, between key and
+    value, after the value, and between two members."""
 
     open: str
     middle: str

@@ -63,8 +63,8 @@ def _texts(part: object) -> Iterator[str]:
 
 
 def needles_of(conversations: Iterable[Conversation]) -> re.Pattern[str]:
-    """A pattern for every text of the conversations that a turn could print: contents, reasoning, and of calls
-    names, ids, argument names and values."""
+    """A pattern for every text of the conversations that a turn could print: contents, reasoning, and of
+    calls names, ids, argument names and values."""
     found = {text for one in conversations for message in one.messages for text in _of_message(message)}
     kept = (text for text in found if len(text) >= _SHORTEST and text.strip() and text not in _LABELS)
     words = sorted(kept, key=len, reverse=True)

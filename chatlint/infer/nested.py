@@ -1,9 +1,9 @@
 """Arrays and objects that are written with marks of their own instead of as one literal.
 
 Theory of operation. The literals between the leaves of such a value are known from its spans. From them are
-subtracted the marks of strings and numbers, which are known by then; what is left at the edges and between two
-leaves is start, end and separator of the notation, and what opens and closes an item or a member, found as
-everywhere: common endings open, common beginnings close.
+subtracted the marks of strings and numbers, which are known by then; what is left at the edges and between
+two leaves is start, end and separator of the notation, and what opens and closes an item or a member, found
+as everywhere: common endings open, common beginnings close.
 """
 
 from __future__ import annotations

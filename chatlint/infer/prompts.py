@@ -1,8 +1,9 @@
 """Generation prompts: what the template adds so that the model answers, and what that leaves open.
 
-Theory of operation. Behind the header a generation prompt may open reasoning, open and close it (or only close
-it), or open content. Which it did last is the state the model starts in. A tail that opens nothing known, closes
-nothing and is no content opener is itself an opener of reasoning that turns in the history never show.
+Theory of operation. Behind the header a generation prompt may open reasoning, open and close it (or only
+close it), or open content. Which it did last is the state the model starts in. A tail that opens nothing
+known, closes nothing and is no content opener is itself an opener of reasoning that turns in the history
+never show.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ from chatlint.detect.kwargs import ABOUT_REASONING, names_of, values_of
 from chatlint.infer.markers import atoms, is_tag
 from chatlint.parse.formats import GenerationPrompt, Marks, ReasoningState, SwitchedPrompt
 from chatlint.probe.axes import switched
-from chatlint.render.constants import TextKind
 from chatlint.probe.case import Variant
+from chatlint.render.constants import TextKind
 
 OFF: Variant = {"generation": "off"}
 _DEGREES = ("none", "low", "medium", "high", "off", "on", "disabled", "enabled", "adaptive")
@@ -50,8 +51,8 @@ def find_prompts(footing: Footing) -> tuple[Printed, ...]:
 
 
 def _values(footing: Footing, name: str) -> tuple[JSON, ...]:
-    """What detection would try and, of variables about reasoning, the degrees that the template spells anywhere (it
-    may look them up instead of comparing) and amounts, none of it among them."""
+    """What detection would try and, of variables about reasoning, the degrees that the template spells
+    anywhere (it may look them up instead of comparing) and amounts, none of it among them."""
     values = values_of(footing, name)
     if not ABOUT_REASONING.search(name):
         return values
@@ -69,7 +70,8 @@ def _with(footing: Footing, name: str, value: JSON) -> Printed | None:
 
 
 def state_of(tail: str, reasoning: Sequence[Marks]) -> ReasoningState:
-    """What a generation prompt (behind its header) leaves behind: whichever mark of reasoning stands last in it."""
+    """What a generation prompt (behind its header) leaves behind: whichever mark of reasoning stands last
+    in it."""
     opened = max((tail.rfind(marks.start.strip()) for marks in reasoning if marks.start.strip()), default=-1)
     closed = max((tail.rfind(marks.end.strip()) for marks in reasoning if marks.end.strip()), default=-1)
     if opened < 0 and closed < 0:
@@ -84,7 +86,8 @@ def tail_of(prompt: str, header: str) -> str:
 
 
 def opens_otherwise(tail: str, known: Sequence[str]) -> bool:
-    """Whether a tail opens something that none of the known marks is: a tag at its end that begins none of them."""
+    """Whether a tail opens something that none of the known marks is: a tag at its end that begins none of
+    them."""
     tags = [atom for atom in atoms(tail) if is_tag(atom)]
     return bool(tags) and tail.rstrip().endswith(tags[-1]) and not any(tags[-1] in mark for mark in known)
 
@@ -92,7 +95,8 @@ def opens_otherwise(tail: str, known: Sequence[str]) -> bool:
 def generation_prompt(
     printed: Sequence[Printed], header: str, reasoning: Sequence[Marks]
 ) -> GenerationPrompt:
-    """What the format says about generation prompts; of switches, those that change what follows the header."""
+    """What the format says about generation prompts; of switches, those that change what follows the
+    header."""
     plain = printed[0]
     tail = tail_of(plain.text, header)
     changing = {name for one in printed[1:] for name in one.switches if tail_of(one.text, header) != tail}

@@ -1,18 +1,21 @@
 """How reasoning is set apart.
 
-Theory of operation. The gap from a turn's start to its reasoning is the opener. If it is empty though something
-closes the reasoning, every turn opens it, and the opener stands in the header or in the generation prompt: there
-it is the piece that mirrors the closer. The gap from reasoning to content (or calls) begins with the closer: up to
-the mirror of the opener, or up to a header, or as far as all such gaps agree. What follows belongs to the content.
+Theory of operation. The gap from a turn's start to its reasoning is the opener. If it is empty though
+something closes the reasoning, every turn opens it, and the opener stands in the header or in the
+generation prompt: there it is the piece that mirrors the closer. The gap from reasoning to content (or
+calls) begins with the closer: up to the mirror of the opener, or up to a header, or as far as all such gaps
+agree. What follows belongs to the content.
 
-Where reasoning never shows: a mirrored pair with nothing in it before every content is an empty block; and a text
-constant of the template that makes what stands before it vanish from an answer is a closer. Both are guesses.
+Where reasoning never shows: a mirrored pair with nothing in it before every content is an empty block; and
+a text constant of the template that makes what stands before it vanish from an answer is a closer. Both are
+guesses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chatlint.infer.gaps import Gap, Kind
 from chatlint.infer.markers import (
@@ -41,7 +44,8 @@ class ReasoningMarks:
 def learn_reasoning(
     gaps: Sequence[Gap], header: str, call_opener: str, prompts: Sequence[str]
 ) -> ReasoningMarks | None:
-    """The marks of reasoning from gaps beside it (start gaps begin behind the header); None if there are none.
+    """The marks of reasoning from gaps beside it (start gaps begin behind the header); None if there are
+    none.
 
     `prompts` are generation prompts behind the header.
     """
@@ -68,8 +72,8 @@ def _following(gaps: Sequence[Gap], call_opener: str) -> list[tuple[Kind, str]]:
 def _whole_opener(
     opener: str, header: str, prompts: Sequence[str], following: Sequence[tuple[Kind, str]]
 ) -> tuple[str, str]:
-    """The opener and the header without it, where turns always open reasoning, or other parts begin as it does: the
-    last piece of both together that mirrors what closes reasoning."""
+    """The opener and the header without it, where turns always open reasoning, or other parts begin as it
+    does: the last piece of both together that mirrors what closes reasoning."""
     for _, text in following:
         at = mirrored_start(header + opener, text)
         if 0 <= at < len(header):
@@ -110,7 +114,7 @@ def empty_block(text: str) -> tuple[str, str, str] | None:
     """Opener, closer and rest of a text that begins with a mirrored pair with nothing in it."""
     pieces = atoms(text)
     tags = [(index, atom) for index, atom in enumerate(pieces) if not atom.isspace()]
-    for (one, opener), (other, closer) in zip(tags, tags[1:], strict=False):
+    for (one, opener), (other, closer) in pairwise(tags):
         if is_tag(opener) and mirrors(opener, closer):
             end = other + 1
             while end < len(pieces) and pieces[end].isspace():

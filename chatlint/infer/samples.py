@@ -1,8 +1,8 @@
 """The turns a format is learned from, asked for in the manner that the template was found to take.
 
-Every question is one probe; detection has already found how the template wants to be addressed, which form of a
-call it writes whole, and which field and switches show reasoning. Turns that end the conversation are rendered
-without a generation prompt, for some templates close the last turn differently when one follows.
+Every question is one probe; detection has already found how the template wants to be addressed, which form
+of a call it writes whole, and which field and switches show reasoning. Turns that end the conversation are
+rendered without a generation prompt, for some templates close the last turn differently when one follows.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ OFF: Variant = {"generation": "off"}
 
 @dataclass(slots=True)
 class Samples:
-    """A template in the manner it answers to: `calls` and `reasoning` are the variants in which it shows them,
-    None where it never does; `number` is what its call probes are called (`calls/one`, `calls/two-result` …)."""
+    """A template in the manner it answers to: `calls` and `reasoning` are the variants in which it shows
+    them, None where it never does; `number` is what its call probes are called (`calls/one`,
+    `calls/two-result` …)."""
 
     footing: Footing
     calls: Variant | None = None
@@ -67,7 +68,8 @@ def find_samples(trace: Trace, syntax: Syntax) -> Samples:
 
 
 def _reasoning_of_last(samples: Samples) -> Variant | None:
-    """The switches with which a last turn shows reasoning where no generation prompt follows; None if it does not."""
+    """The switches with which a last turn shows reasoning where no generation prompt follows; None if it
+    does not."""
     if not samples.footing.mentions("think|reason|thought"):
         return None
     for switches in ({}, reasoning_on(samples.footing)):

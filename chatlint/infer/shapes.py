@@ -34,8 +34,8 @@ class Frame:
 
 
 def usual(bodies: Sequence[Body]) -> Body | None:
-    """The body that most calls have, None if none has a pattern. Of object literals one with an id tells more: it is
-    read where it stands and not missed where it does not."""
+    """The body that most calls have, None if none has a pattern. Of object literals one with an id tells
+    more: it is read where it stands and not missed where it does not."""
     identified = [body for body in bodies if body.syntax is not Syntax.TEXT and patterns.ID in body.pattern]
     bodies = identified or bodies
     counted = Counter(
@@ -45,6 +45,20 @@ def usual(bodies: Sequence[Body]) -> Body | None:
         return None
     key = counted.most_common(1)[0][0]
     return next(b for b in bodies if (b.pattern, b.syntax, b.id_pattern, b.keyed) == key)
+
+
+def alike(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples whose calls are written as most are: one odd turn must not spoil the marks around the
+    others."""
+    kinds = Counter(kind for sample in samples for kind in {_kind(body) for body in sample.bodies})
+    if not kinds:
+        return []
+    main = kinds.most_common(1)[0][0]
+    return [sample for sample in samples if all(_kind(body) == main for body in sample.bodies)]
+
+
+def _kind(body: Body) -> tuple[Syntax, bool]:
+    return body.syntax, body.keyed
 
 
 def tool_calls(marks: CallMarks, body: Body, notation: Notation | None) -> ToolCalls:
@@ -126,7 +140,8 @@ def opens_unknown(tail: str, reasoning: ReasoningMarks | None, known: Sequence[s
 
 
 def _end_for(tail: str, marks: ReasoningMarks) -> str:
-    """The closer of an opener that only a prompt shows: made like the known one, if that is made from its opener."""
+    """The closer of an opener that only a prompt shows: made like the known one, if that is made from its
+    opener."""
     old = next((atom for atom in atoms(marks.start) if is_tag(atom)), "")
     new = next((atom for atom in reversed(atoms(tail)) if is_tag(atom)), "")
     name, other = old.strip("<>[]|/ "), new.strip("<>[]|/ ")
@@ -197,8 +212,8 @@ def order_of(samples: Sequence[Sample]) -> tuple[str, ...]:
 
 
 def exclusive_of(samples: Sequence[Sample]) -> tuple[tuple[str, str], ...]:
-    """Content and calls, if they were sent in one message and one was never written beside the other. (Reasoning
-    that the history drops tells nothing about what a model writes.)"""
+    """Content and calls, if they were sent in one message and one was never written beside the other.
+    (Reasoning that the history drops tells nothing about what a model writes.)"""
     pair = (Kind.CONTENT, Kind.CALLS)
     return ((_NAMES[pair[0]], _NAMES[pair[1]]),) if _never_together(samples, *pair) else ()
 

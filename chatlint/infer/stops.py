@@ -1,9 +1,10 @@
 """How turns and messages end.
 
-Theory of operation. What stands behind the last part of a turn, without that part's own closer, is the end of the
-turn; its first tag is the mark a model writes there. A turn that is last and one that a user follows may end
-differently; behind the history's turn the next message begins, so there only a tag that does not begin a header
-counts. A mark that stands where a further message of the same turn follows ends a message, not the turn.
+Theory of operation. What stands behind the last part of a turn, without that part's own closer, is the end
+of the turn; its first tag is the mark a model writes there. A turn that is last and one that a user follows
+may end differently; behind the history's turn the next message begins, so there only a tag that does not
+begin a header counts. A mark that stands where a further message of the same turn follows ends a message,
+not the turn.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ def end_marks(
 ) -> tuple[str, ...]:
     """The marks that end turns, from what follows their last parts; those of last turns first.
 
-    `known` are closers of parts: where a turn ends with a tag that one of them begins with, the last tag is the mark
-    that ends it, and what stands before is another.
-    `between` are marks before further messages of a turn.
+    `known` are closers of parts: where a turn ends with a tag that one of them begins with, the last tag is
+    the mark that ends it, and what stands before is another. `between` are marks before further messages of
+    a turn.
     """
     found: dict[str, None] = {}
     for gap, text in sorted(tails, key=lambda tail: not tail[0].last):
@@ -65,8 +66,8 @@ def first_mark(text: str) -> str:
 
 
 def message_ends(gaps: Sequence[Gap], opening: Opening, between_calls: str) -> tuple[str, ...]:
-    """Marks before a header inside a turn: they end a message while the turn goes on. `between_calls` is what stands
-    before the header of a further call."""
+    """Marks before a header inside a turn: they end a message while the turn goes on. `between_calls` is
+    what stands before the header of a further call."""
     found: dict[str, None] = {first_mark(between_calls): None}
     for gap in gaps:
         if gap.before is Kind.START or gap.after is Kind.END or not opening.header.strip():

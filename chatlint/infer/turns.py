@@ -1,13 +1,13 @@
 """Assistant turns, cut out of prompts by where their characters came from.
 
-Theory of operation. Everything between the last input before an assistant message and the first input after it is
-that message's turn: its own inputs are *slots* (reasoning, content, and per call name, id, argument names and
-values), all else is what the template writes around them. Structure counts as template text: `role` and `type`,
-and the names of members that are not arguments.
+Theory of operation. Everything between the last input before an assistant message and the first input after
+it is that message's turn: its own inputs are *slots* (reasoning, content, and per call name, id, argument
+names and values), all else is what the template writes around them. Structure counts as template text:
+`role` and `type`, and the names of members that are not arguments.
 
-Three things inside markers stand for something and become one placeholder character each, so that literals of
-different turns compare equal: a counter (digits that an expression computed), the name of the same call again,
-and the key of the same argument again.
+Three things inside markers stand for something and become one placeholder character each, so that literals
+of different turns compare equal: a counter (digits that an expression computed), the name of the same call
+again, and the key of the same argument again.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Part(Enum):
 class Slot:
     """Characters `start` to `end` of a turn's text that came from one input of the message.
 
-    `call` is the call's index, -1 outside calls; `path` the names below `arguments`; `key` says that these are
-    characters of the path's last name rather than of its value; `exact` that they are the input's own.
+    `call` is the call's index, -1 outside calls; `path` the names below `arguments`; `key` says that these
+    are characters of the path's last name rather than of its value; `exact` that they are the input's own.
     """
 
     start: int
@@ -111,7 +111,8 @@ def calls_of(message: Message) -> Sequence[Mapping[str, JSON]]:
 
 
 def turn_of(observation: Observation, index: int = -1) -> Turn | None:
-    """The turn of the message at `index` (by default the last assistant message), None if nothing of it shows."""
+    """The turn of the message at `index` (by default the last assistant message), None if nothing of it
+    shows."""
     prompt, messages = observation.prompt, observation.case.conversation.messages
     index = index if index >= 0 else _last_assistant(messages)
     if prompt is None or index < 0:
@@ -122,9 +123,7 @@ def turn_of(observation: Observation, index: int = -1) -> Turn | None:
         return None
     start = max((span.end for span, role in inputs[:first] if role is _Other.FOREIGN), default=0)
     # behind a later message's input, own ones are echoes of the turn
-    end = next(
-        (span.start for span, role in inputs[first:] if role is _Other.FOREIGN), len(prompt.text)
-    )
+    end = next((span.start for span, role in inputs[first:] if role is _Other.FOREIGN), len(prompt.text))
     return _cut(observation, index, inputs[first:], (start, end))
 
 
@@ -186,7 +185,11 @@ def _cut(
     text = list(prompt.text[start:end])
     slots: list[Slot] = []
     for span in prompt.spans:
-        if start <= span.start < end and type(span.origin) is Computed and prompt.piece(span).strip().isdigit():
+        if (
+            start <= span.start < end
+            and type(span.origin) is Computed
+            and prompt.piece(span).strip().isdigit()
+        ):
             _stand(text, span.start - start, span.end - start, COUNTER)
     for span, role in inputs:
         if span.start < end and isinstance(role, Part):

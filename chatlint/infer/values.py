@@ -1,11 +1,11 @@
 """How a value of each JSON type is written as an argument.
 
-Theory of operation. The text between one key and the next, without the separator and what opens the next member,
-is `before value after`. Every notation a value can have (the string itself, JSON, Python) is searched for in it;
-strings are judged together, so that hard ones (quotes, newlines, backslashes) tell an escape from a quote that the
-template wrote. What stands before and after values of all types alike belongs to the member; what differs labels
-the type. Arrays and objects that are no literal have a notation of marks, which is found by subtracting the marks
-of strings and numbers that are known by then.
+Theory of operation. The text between one key and the next, without the separator and what opens the next
+member, is `before value after`. Every notation a value can have (the string itself, JSON, Python) is
+searched for in it; strings are judged together, so that hard ones (quotes, newlines, backslashes) tell an
+escape from a quote that the template wrote. What stands before and after values of all types alike belongs
+to the member; what differs labels the type. Arrays and objects that are no literal have a notation of
+marks, which is found by subtracting the marks of strings and numbers that are known by then.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One argument as written: its value as it was sent and the text from its key to the end of the member."""
+    """One argument as written: its value as sent, and the text from its key to the end of the member."""
 
     name: str
     value: JSON
@@ -91,8 +91,8 @@ def _forms(value: JSON, encoding: Encoding) -> Iterator[str]:
 
 
 def _found(sample: Sample, encoding: Encoding, usual: Around | None) -> Around | None:
-    """Where a notation of the value stands in its text; of several places the one between the usual marks, else
-    the last (a label may spell the value, too)."""
+    """Where a notation of the value stands in its text; of several places the one between the usual marks,
+    else the last (a label may spell the value, too)."""
     for form in _forms(sample.value, encoding):
         at = sample.text.rfind(form) if form else -1
         if usual and sample.text == usual.before + form + usual.after:
@@ -106,7 +106,8 @@ def _found(sample: Sample, encoding: Encoding, usual: Around | None) -> Around |
 
 
 def learn_string(samples: Sequence[Sample]) -> Around | None:
-    """How strings are written, from plain and hard ones: the encoding in which most stand between equal marks."""
+    """How strings are written, from plain and hard ones: the encoding in which most stand between equal
+    marks."""
     strings = [sample for sample in samples if isinstance(sample.value, str) and sample.value]
     best: tuple[int, Around] | None = None
     for encoding in (Encoding.RAW, Encoding.JSON, Encoding.PYTHON):

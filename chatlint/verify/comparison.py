@@ -1,8 +1,8 @@
 """Sent and received, field by field, and who lost what.
 
 A difference is the template's where the turn does not hold the value as it was sent (lost or altered), the
-format's where the written text is ambiguous (a raw value that holds its own closing mark, a text that reads like
-a number and nothing says which), and the parser's otherwise.
+format's where the written text is ambiguous (a raw value that holds its own closing mark, a text that reads
+like a number and nothing says which), and the parser's otherwise.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ def differences(output: OutputFormat, sent: Written, received: Mapping[str, JSON
 
 
 def _followed(found: tuple[Difference, ...]) -> tuple[Difference, ...]:
-    """What is read wrong behind an argument that the template or the format spoiled was spoiled with it: the rest of
-    the call, calls behind it, and what of them became content."""
-    causes = [one.cause for one in found if one.field.startswith("tool_calls") and one.cause is not Cause.PARSER]
+    """What is read wrong behind an argument that the template or the format spoiled was spoiled with it:
+    the rest of the call, calls behind it, and what of them became content."""
+    causes = [
+        one.cause for one in found if one.field.startswith("tool_calls") and one.cause is not Cause.PARSER
+    ]
     if not causes:
         return found
     spoiled = ("tool_calls", "content")
     return tuple(
-        replace(one, cause=causes[0])
-        if one.cause is Cause.PARSER and one.field.startswith(spoiled)
-        else one
+        replace(one, cause=causes[0]) if one.cause is Cause.PARSER and one.field.startswith(spoiled) else one
         for one in found
     )
 
@@ -186,8 +186,8 @@ def _argument_cause(
 
 
 def _is_ambiguous(output: OutputFormat, value: JSON) -> bool:
-    """Whether a raw value holds a mark that may close it, or nothing but its own end separates it from the next, or
-    only its end tells its type."""
+    """Whether a raw value holds a mark that may close it, or nothing but its own end separates it from the
+    next, or only its end tells its type."""
     calls = output.tool_calls
     if calls is None or calls.members is None:
         return False

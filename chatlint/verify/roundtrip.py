@@ -1,9 +1,9 @@
 """parse(render(m)) == m, for every message that the template can express.
 
 Theory of operation. Each probe message is rendered, its text is cut out as the model would have written it
-(`written.py`), read with the learned format whole and in chunks (`chunks.py`), and compared with what was sent
-(`comparison.py`). Probes that the template declines or shows nothing of are not applicable; one part that it
-loses is its own loss and is said, but fails nothing of the format.
+(`written.py`), read with the learned format whole and in chunks (`chunks.py`), and compared with what was
+sent (`comparison.py`). Probes that the template declines or shows nothing of are not applicable; one part
+that it loses is its own loss and is said, but fails nothing of the format.
 """
 
 from __future__ import annotations
@@ -105,6 +105,4 @@ def _trip(output: OutputFormat, seen: Observation, sent: Written, ways: Chunking
     received = parser().parse(text)
     found = differences(output, sent, received)
     chunks: Sequence[str] = broken_chunking(parser, text, received, ways) or ()
-    return RoundTrip(
-        seen.case.id, sent.message, sent.text, received, found, continues(sent), tuple(chunks)
-    )
+    return RoundTrip(seen.case.id, sent.message, sent.text, received, found, continues(sent), tuple(chunks))

@@ -1,9 +1,10 @@
 """The text a model would have had to write for a message, cut out of the prompt that repeats the message.
 
-Theory of operation. What the model saw is the conversation before its message, with a generation prompt; what it
-wrote is the rest of the turn, up to a mark that ends turns. Both stand in one prompt if the prompt with the message
-begins as the one without it ended. Where it does not (a generation prompt that opens a thought which the history
-writes empty), the model's text begins behind the header instead, and the header alone counts as the prompt.
+Theory of operation. What the model saw is the conversation before its message, with a generation prompt;
+what it wrote is the rest of the turn, up to a mark that ends turns. Both stand in one prompt if the prompt
+with the message begins as the one without it ended. Where it does not (a generation prompt that opens a
+thought which the history writes empty), the model's text begins behind the header instead, and the header
+alone counts as the prompt.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from chatlint.probe.case import Observation
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A message as the model would have written it: `prompt` is what stands before it from the header on, `text`
-    its own text without a mark that ends the turn, `stop` that mark ("" if none follows). `shown` is the case that
-    asked for it; `continues` says whether the turn begins as that prompt ended."""
+    """A message as the model would have written it: `prompt` is what stands before it from the header on,
+    `text` its own text without a mark that ends the turn, `stop` that mark ("" if none follows). `shown` is
+    the case that asked for it; `continues` says whether the turn begins as that prompt ended."""
 
     observation: Observation
     shown: Observation
@@ -39,8 +40,8 @@ class Written:
 
 
 def written(output: OutputFormat, shown: Observation, observation: Observation, index: int) -> Written | None:
-    """The message at `index` of a rendered case as text; None if nothing of it shows or its start is not found.
-    `shown` is the case in which the model was asked to write it."""
+    """The message at `index` of a rendered case as text; None if nothing of it shows or its start is not
+    found. `shown` is the case in which the model was asked to write it."""
     turn = turn_of(observation, index)
     if turn is None:
         return None
@@ -67,8 +68,8 @@ def _is_text(origin: object) -> bool:
 
 
 def _begin(raw: str, lead: str, prompt: str | None, output: OutputFormat) -> tuple[int, str, bool] | None:
-    """Where the model's text begins in the turn, what it was shown from the header on, and whether the history
-    continues that."""
+    """Where the model's text begins in the turn, what it was shown from the header on, and whether the
+    history continues that."""
     header = plain(output.header)
     own = lead.rindex(header) + len(header) if header and header in lead else -1
     if prompt is not None and raw.startswith(prompt) and len(prompt) >= own:
@@ -85,8 +86,8 @@ def _shown(prompt: str, header: str, output: OutputFormat) -> str:
 
 
 def _end(turn: Turn, output: OutputFormat) -> tuple[int, str]:
-    """Where the model's text ends in the turn, and the mark that stands there. A tail of nothing but whitespace is
-    nothing a model would have to write."""
+    """Where the model's text ends in the turn, and the mark that stands there. A tail of nothing but
+    whitespace is nothing a model would have to write."""
     begin = turn.slots[-1].end
     if not turn.raw[begin:].strip():
         return begin, ""

@@ -61,9 +61,14 @@ def test_marks_of_calls(entry):
         return
     found = marks(output.tool_calls)
     assert found["section_start"].startswith(expected["section_start"])
-    assert expected["call_start"] in found["call_start"] or found["call_start"].startswith(expected["call_start"])
+    assert expected["call_start"] in found["call_start"] or found["call_start"].startswith(
+        expected["call_start"]
+    )
     assert found["call_end"].endswith(expected["call_end"])
-    assert found["section_end"].endswith(expected["section_end"]) or expected["section_end"] in output.end_of_turn
+    assert (
+        found["section_end"].endswith(expected["section_end"])
+        or expected["section_end"] in output.end_of_turn
+    )
 
 
 @each_entry
@@ -127,7 +132,11 @@ def test_readings(entry, reading):
     assert message["content"] == reading["message"]["content"]
     assert message["reasoning_content"] == reading["message"]["reasoning_content"]
     calls = [
-        {"id": call["id"], "name": call["function"]["name"], "arguments": json.loads(call["function"]["arguments"])}
+        {
+            "id": call["id"],
+            "name": call["function"]["name"],
+            "arguments": json.loads(call["function"]["arguments"]),
+        }
         for call in message["tool_calls"]
     ]
     assert calls == reading["message"]["tool_calls"]

@@ -90,13 +90,21 @@ def test_calls(kind):
 
 
 def test_a_single_call_is_a_limit():
-    calls = learned(turns(TEXT + "{% if m.tool_calls %}{% set c = m.tool_calls[0] %}<call>" + OBJECT + "</call>{% endif %}")).tool_calls
+    calls = learned(
+        turns(
+            TEXT + "{% if m.tool_calls %}{% set c = m.tool_calls[0] %}<call>" + OBJECT + "</call>{% endif %}"
+        )
+    ).tool_calls
     assert not calls.parallel
     assert (calls.call_start, calls.call_end) == ("<call>", "</call>")
 
 
 def test_arguments_that_come_out_as_python_are_asked_for_as_text():
-    output = learned(turns(TEXT + each_call('<call>{"name": "' + NAME + '", "arguments": {{ c.function.arguments }}}</call>')))
+    output = learned(
+        turns(
+            TEXT + each_call('<call>{"name": "' + NAME + '", "arguments": {{ c.function.arguments }}}</call>')
+        )
+    )
     assert output.tool_calls.body == '{"name": "⟨name⟩", "arguments": ⟨arguments⟩}'
     assert all("arguments=string" in case for case in output.grounds["tool_calls"].evidence)
 
@@ -112,7 +120,9 @@ def test_no_calls_says_why():
 
 
 def values_of(value):
-    return learned(turns(TEXT + each_call("<call>" + NAME + keyed("<k>{{ k }}</k>" + value) + "</call>"))).tool_calls.values
+    return learned(
+        turns(TEXT + each_call("<call>" + NAME + keyed("<k>{{ k }}</k>" + value) + "</call>"))
+    ).tool_calls.values
 
 
 def test_values_that_look_alike():
@@ -132,7 +142,9 @@ def test_quoted_strings_are_json():
 
 
 def test_labelled_values():
-    values = values_of('<v string="{{ \'true\' if v is string else \'false\' }}">{{ v if v is string else v|tojson }}</v>')
+    values = values_of(
+        "<v string=\"{{ 'true' if v is string else 'false' }}\">{{ v if v is string else v|tojson }}</v>"
+    )
     assert values.string.start == '<v string="true">'
     assert values.integer.start == values.array.start == '<v string="false">'
     assert values.self_typed
@@ -158,7 +170,9 @@ ELEMENTS = """
 
 
 def test_nested_notation_with_braces():
-    calls = learned(NOTATION + turns(TEXT + each_call("<call>" + NAME + "{{ written(c.function.arguments) }}</call>"))).tool_calls
+    calls = learned(
+        NOTATION + turns(TEXT + each_call("<call>" + NAME + "{{ written(c.function.arguments) }}</call>"))
+    ).tool_calls
     assert calls.members == Members("⟨key⟩:⟨value⟩", ",")
     assert calls.values.string.start == calls.values.string.end == "<q>"
     assert calls.values.array == Items("⟨value⟩", ",", "[", "]")
@@ -166,13 +180,22 @@ def test_nested_notation_with_braces():
 
 
 def test_nested_notation_with_elements():
-    calls = learned(ELEMENTS + turns(TEXT + each_call("<call " + NAME + ">{{ written(c.function.arguments) }}</call>"))).tool_calls
+    calls = learned(
+        ELEMENTS + turns(TEXT + each_call("<call " + NAME + ">{{ written(c.function.arguments) }}</call>"))
+    ).tool_calls
     assert calls.values.array == Items("<item>⟨value⟩</item>")
     assert calls.values.object == Members("<⟨key⟩>⟨value⟩</⟨key⟩>")
 
 
 def test_what_was_left_out_is_said():
-    given = turns(TEXT + each_call("<call>" + NAME + "{% for k, v in c.function.arguments.items() if v is not none %}<k>{{ k }}</k><v>{{ v }}</v>{% endfor %}</call>"))
+    given = turns(
+        TEXT
+        + each_call(
+            "<call>"
+            + NAME
+            + "{% for k, v in c.function.arguments.items() if v is not none %}<k>{{ k }}</k><v>{{ v }}</v>{% endfor %}</call>"
+        )
+    )
     assert "null" in learned(given).grounds["tool_calls.values"].note
 
 
@@ -181,7 +204,11 @@ def test_what_was_left_out_is_said():
 
 def test_reasoning():
     output = learned(turns(THOUGHT + TEXT))
-    assert (output.reasoning.start, output.reasoning.end, output.reasoning.guess) == ("<mull>", "</mull>", False)
+    assert (output.reasoning.start, output.reasoning.end, output.reasoning.guess) == (
+        "<mull>",
+        "</mull>",
+        False,
+    )
 
 
 def test_reasoning_that_every_turn_opens():
@@ -192,27 +219,50 @@ def test_reasoning_that_every_turn_opens():
 
 
 def test_reasoning_only_beside_calls():
-    output = learned(turns("{% if m.tool_calls %}" + THOUGHT + "{% endif %}" + TEXT + each_call("<call>" + OBJECT + "</call>")))
+    output = learned(
+        turns(
+            "{% if m.tool_calls %}"
+            + THOUGHT
+            + "{% endif %}"
+            + TEXT
+            + each_call("<call>" + OBJECT + "</call>")
+        )
+    )
     assert output.reasoning.start == "<mull>"
     assert vocabulary(output).reasoning_mode == "TOOLS_ONLY"
 
 
 def test_reasoning_without_tags():
-    output = learned(turns("{% if m.reasoning_content %}Thoughts: {{ m.reasoning_content }} Answer: {% endif %}" + TEXT))
+    output = learned(
+        turns("{% if m.reasoning_content %}Thoughts: {{ m.reasoning_content }} Answer: {% endif %}" + TEXT)
+    )
     assert output.reasoning.start == "Thoughts: "
     assert output.reasoning.end.strip() == "Answer:"
 
 
 def test_reasoning_that_is_only_stripped_is_a_guess():
-    output = learned(turns("{{ m.content.split('</mull>')[-1] }}", prompt="{% if add_generation_prompt %}<|assistant|><mull>\n{% endif %}"))
-    assert (output.reasoning.start.strip(), output.reasoning.end, output.reasoning.guess) == ("<mull>", "</mull>", True)
+    output = learned(
+        turns(
+            "{{ m.content.split('</mull>')[-1] }}",
+            prompt="{% if add_generation_prompt %}<|assistant|><mull>\n{% endif %}",
+        )
+    )
+    assert (output.reasoning.start.strip(), output.reasoning.end, output.reasoning.guess) == (
+        "<mull>",
+        "</mull>",
+        True,
+    )
     assert output.generation_prompt.reasoning is ReasoningState.OPEN
     assert output.grounds["reasoning"].confidence is Confidence.LOW
 
 
 def test_an_empty_block_is_reasoning_that_never_shows():
     output = learned(turns("<mull></mull>" + TEXT))
-    assert (output.reasoning.start, output.reasoning.end, output.reasoning.guess) == ("<mull>", "</mull>", True)
+    assert (output.reasoning.start, output.reasoning.end, output.reasoning.guess) == (
+        "<mull>",
+        "</mull>",
+        True,
+    )
     assert output.content.start == ""
 
 
@@ -223,7 +273,16 @@ def test_content_in_a_wrapper():
 
 
 def test_content_in_a_wrapper_beside_calls_only():
-    output = learned(turns("{% if m.tool_calls %}<say>" + TEXT + "</say>{% else %}" + TEXT + "{% endif %}" + each_call("<call>" + OBJECT + "</call>")))
+    output = learned(
+        turns(
+            "{% if m.tool_calls %}<say>"
+            + TEXT
+            + "</say>{% else %}"
+            + TEXT
+            + "{% endif %}"
+            + each_call("<call>" + OBJECT + "</call>")
+        )
+    )
     assert output.content.start == ""
     assert output.content.alternatives == (Marks("<say>", "</say>"),)
     assert output.tool_calls.section_start + output.tool_calls.call_start == "<call>"
@@ -232,7 +291,15 @@ def test_content_in_a_wrapper_beside_calls_only():
 def test_parts_out_of_order_and_apart():
     behind = learned(turns(each_call("<call>" + OBJECT + "</call>") + TEXT))
     assert behind.order.index("tool_calls") < behind.order.index("content")
-    apart = learned(turns("{% if m.tool_calls %}" + each_call("<call>" + OBJECT + "</call>") + "{% else %}" + TEXT + "{% endif %}"))
+    apart = learned(
+        turns(
+            "{% if m.tool_calls %}"
+            + each_call("<call>" + OBJECT + "</call>")
+            + "{% else %}"
+            + TEXT
+            + "{% endif %}"
+        )
+    )
     assert apart.exclusive == (("content", "tool_calls"),)
 
 
@@ -242,7 +309,9 @@ CHANNELS = (
     "{% for m in messages %}{% if m.role == 'assistant' %}"
     "{% if m.reasoning_content %}<|start|>assistant to=self<|body|>{{ m.reasoning_content }}<|on|>{% endif %}"
     "{% if m.content %}<|start|>assistant to=user<|body|>{{ m.content }}{% if m.tool_calls %}<|on|>{% endif %}{% endif %}"
-    + each_call("<|start|>assistant to=" + NAME + "<|body|>" + ARGUMENTS + "{% if not loop.last %}<|on|>{% endif %}")
+    + each_call(
+        "<|start|>assistant to=" + NAME + "<|body|>" + ARGUMENTS + "{% if not loop.last %}<|on|>{% endif %}"
+    )
     + "<|over|>{% else %}<|start|>{{ m.role }}<|body|>{{ m.content }}<|over|>{% endif %}{% endfor %}"
     "{% if add_generation_prompt %}<|start|>assistant{% endif %}"
 )

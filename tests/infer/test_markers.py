@@ -8,9 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatlint.infer.markers import atoms, between, common_prefix, common_suffix, mirrored_end, mirrored_start, mirrors
+from chatlint.infer.markers import (
+    atoms,
+    between,
+    common_prefix,
+    common_suffix,
+    mirrored_end,
+    mirrored_start,
+    mirrors,
+)
 
-PIECES = st.lists(st.sampled_from(["<a>", "</a>", "<|b|>", "[C]", "word", "12", " ", "\n", "<x y=\"", ">", "{", "é"]))
+PIECES = st.lists(
+    st.sampled_from(["<a>", "</a>", "<|b|>", "[C]", "word", "12", " ", "\n", '<x y="', ">", "{", "é"])
+)
 
 
 @given(PIECES)
@@ -43,7 +53,7 @@ def edges(text):
     [
         (["</a><b>", "</a><|e|>"], "</a>", ""),
         (["x</a>\n<a>", "y<a>"], "", "<a>"),
-        (["\n<p n=\"", "</p>\n<p n=\""], "", "\n<p n=\""),
+        (['\n<p n="', '</p>\n<p n="'], "", '\n<p n="'),
         (["same", "same"], "same", "same"),
         ([], "", ""),
     ],

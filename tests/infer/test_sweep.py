@@ -21,7 +21,9 @@ AT_LEAST = 0.98
 pytestmark = [
     pytest.mark.sweep,
     pytest.mark.timeout(1800),
-    pytest.mark.skipif(not FILES, reason="needs the real templates in ../shared, which are not part of the project"),
+    pytest.mark.skipif(
+        not FILES, reason="needs the real templates in ../shared, which are not part of the project"
+    ),
 ]
 
 
@@ -63,7 +65,9 @@ def swept():
 
 
 def test_every_template_that_writes_calls_has_a_format(swept):
-    assert [name for name, trace, output, _ in swept if shows_calls(trace) and output.tool_calls is None] == []
+    assert [
+        name for name, trace, output, _ in swept if shows_calls(trace) and output.tool_calls is None
+    ] == []
 
 
 def test_what_was_not_learned_says_why(swept):

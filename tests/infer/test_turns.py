@@ -14,7 +14,9 @@ def turn(text, probe, index=-1, **axes):
 def test_lead_slot_and_tail():
     found = turn(turns(TEXT), "roles/user-assistant", generation="off")
     assert found.lead == "<|end|><|assistant|>"
-    assert [(slot.part, found.raw[slot.start : slot.end]) for slot in found.slots] == [(Part.CONTENT, "Juniper")]
+    assert [(slot.part, found.raw[slot.start : slot.end]) for slot in found.slots] == [
+        (Part.CONTENT, "Juniper")
+    ]
     assert found.tail == "<|end|>"
     assert found.last
 
@@ -34,7 +36,9 @@ def test_the_same_name_and_key_again_become_placeholders():
 
 
 def test_a_counter_becomes_a_placeholder():
-    found = turn(turns(each_call("{{ loop.index0 }}:{{ c.function.name }}" + ARGUMENTS)), "calls/two", generation="off")
+    found = turn(
+        turns(each_call("{{ loop.index0 }}:{{ c.function.name }}" + ARGUMENTS)), "calls/two", generation="off"
+    )
     assert found.lead.endswith(f"<|assistant|>{COUNTER}:")
 
 

@@ -35,7 +35,8 @@ def read(output, one, text):
     tools = one.observation.case.conversation.tools
     message = output.parser(tools=tools, generation_prompt=one.prompt).parse(text)
     calls = [
-        (call["function"]["name"], json.loads(call["function"]["arguments"])) for call in message["tool_calls"]
+        (call["function"]["name"], json.loads(call["function"]["arguments"]))
+        for call in message["tool_calls"]
     ]
     return {**message, "tool_calls": calls}
 

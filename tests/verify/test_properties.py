@@ -35,7 +35,9 @@ LEAVES = st.one_of(
 VALUES = st.one_of(
     LEAVES,
     st.lists(st.text("abcXYZ ", min_size=1, max_size=8).map(str.strip).filter(bool), min_size=1, max_size=3),
-    st.dictionaries(KEYS, st.one_of(st.integers(0, 99), st.text("abcXYZ", min_size=1)), min_size=1, max_size=3),
+    st.dictionaries(
+        KEYS, st.one_of(st.integers(0, 99), st.text("abcXYZ", min_size=1)), min_size=1, max_size=3
+    ),
 )
 ARGUMENTS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
 NAMES = st.from_regex(r"[a-z]{3,8}_[a-z]{3,8}", fullmatch=True)
@@ -82,7 +84,13 @@ def encoded(entry, arguments):
 def test_calls_come_back(entry):
     trace, output = of_entry(entry.name)
 
-    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True, database=None)
+    @settings(
+        max_examples=12,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+        derandomize=True,
+        database=None,
+    )
     @given(CALLS, st.lists(st.integers(1, 9), min_size=1, max_size=8))
     def check(calls, sizes):
         given_calls = calls if output.tool_calls.parallel else calls[:1]

@@ -10,7 +10,17 @@ from chatlint.parse.formats import OutputFormat
 from chatlint.verify.roundtrip import round_trips
 from chatlint.verify.trip import Cause, RoundTrip
 from tests.corpus.entries import ENTRIES
-from tests.infer.learned import ARGUMENTS, TEXT, each_call, keyed, learned_from, of_entry, section, template, turns
+from tests.infer.learned import (
+    ARGUMENTS,
+    TEXT,
+    each_call,
+    keyed,
+    learned_from,
+    of_entry,
+    section,
+    template,
+    turns,
+)
 
 NAME = "{{ c.function.name }}"
 OBJECT = '<call>{"name": "' + NAME + '", "arguments": ' + ARGUMENTS + "}</call>"
@@ -88,7 +98,10 @@ def test_a_value_that_the_format_cannot_tell_apart():
 def test_merged_parts():
     text = turns(
         "{% if m.reasoning_content %}<mull>{{ m.reasoning_content }}</mull>{% endif %}"
-        "{% if m.tool_calls and m.content %}<mull>{{ m.content }}</mull>{% else %}" + TEXT + "{% endif %}" + each_call(OBJECT)
+        "{% if m.tool_calls and m.content %}<mull>{{ m.content }}</mull>{% else %}"
+        + TEXT
+        + "{% endif %}"
+        + each_call(OBJECT)
     )
     trip = trips(text)["calls/one@content=text,generation=off"]
     assert set(causes(trip).values()) == {Cause.MERGED}
@@ -96,7 +109,9 @@ def test_merged_parts():
 
 def test_a_wrong_format_is_the_parsers_fault():
     trace, _ = learned_from(template(turns("<say>" + TEXT + "</say>")))
-    trip = next(iter(round_trips(trace, OutputFormat(header="<|assistant|>", end_of_turn=("<|end|>",))).trips))
+    trip = next(
+        iter(round_trips(trace, OutputFormat(header="<|assistant|>", end_of_turn=("<|end|>",))).trips)
+    )
     assert causes(trip) == {"content": Cause.PARSER}
 
 
@@ -111,7 +126,9 @@ def test_a_prompt_that_the_history_contradicts():
 
 
 def test_nothing_to_read_back_is_not_applicable():
-    trace, output = learned_from(template("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}"))
+    trace, output = learned_from(
+        template("{% for m in messages %}{% if m.role == 'user' %}{{ m.content }}{% endif %}{% endfor %}")
+    )
     found = round_trips(trace, output)
     assert not found.trips
     assert found.not_applicable
