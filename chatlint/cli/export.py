@@ -75,7 +75,9 @@ def export_target(
         answer=schema,
         generation_prompt=prompt,
         tokens=token_ids(package),
-        special_tokens=[token.text for token in package.tokenizer.added_tokens or () if token.special],
+        special_tokens={
+            token.text: token.id for token in package.tokenizer.added_tokens or () if token.special
+        },
         declared_stops={number for ids in package.generation.eos_ids.values() for number in ids},
     )
     sys.stdout.write(text)

@@ -158,14 +158,29 @@ def _joined(rows: Sequence[Node], between: Node) -> Iterator[Node]:
         yield from (between, row) if index else (row,)
 
 
-def triggers_of(calls: ToolCalls, tools: Sequence[Callee]) -> list[str]:
-    """The texts at which a call has begun for sure: its first tag; without one, all that stands before the
-    name, and each name with what follows it, so that prose and data that look similar are left alone."""
+def triggers_of(output: OutputFormat, calls: ToolCalls, tools: Sequence[Callee]) -> list[str]:
+    """The texts at which a call has begun for sure: its first tags, as many as no other mark begins with;
+    without one, all that stands before the name, and each name with what follows it, so that prose and data
+    that look similar are left alone."""
     whole = _leading(calls.section_start + calls.call_start + calls.body).lstrip()
-    tag = re.match(r"<[^<>\s]*>?|\[/?[A-Z][A-Z_/]+\]", whole)
+    tag = _OPENER.match(whole)
     if tag and is_strong(tag[0]):
-        return [tag[0]]
+        others = [mark.lstrip() for mark in _other_openers(output)]
+        begun = [whole[: match.end()] for match in _TAG.finditer(whole)]
+        distinct = [text for text in begun if not any(other.startswith(text) for other in others)]
+        return distinct[:1] or [tag[0] if not begun else whole.rstrip()]
     return list(dict.fromkeys(_named(calls, whole, tool.name) for tool in tools))
+
+
+_OPENER = re.compile(r"<[^<>\s]*>?|\[/?[A-Z][A-Z_/]+\]")
+_TAG = re.compile(r"<[^<>\s]*>|<[^<>\s]+\Z|\[/?[A-Z][A-Z_/]+\]")
+
+
+def _other_openers(output: OutputFormat) -> Iterator[str]:
+    """The marks that open other parts, or messages."""
+    for marks in (*(output.reasoning.every if output.reasoning else ()), *output.content.every):
+        yield marks.start
+    yield output.header
 
 
 def _named(calls: ToolCalls, whole: str, name: str | None) -> str:

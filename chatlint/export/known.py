@@ -27,6 +27,7 @@ SAMPLE = Call("look", {"city": "Oslo", "days": 3})
 _NEAR = 0.5
 """Least likeness of marks, as a share, at which a format is called near another."""
 _TAG = re.compile(r"<[^<>\s]+>?|\[/?[A-Z][A-Z_/]+\]|\w+(?==)")
+_SINGLE = re.compile(r"'([^'\"\\]*)'")
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ def match_of(output: OutputFormat) -> Match | None:
     if calls is None:
         return None
     written = write_calls(calls, [SAMPLE])
-    found = _match(written)
+    found = _match(written) or _match(write_calls(calls, [replace(SAMPLE, id="0")]))
     if found is None and (bare := _without_id(calls)) is not None:
         found = _match(write_calls(bare, [SAMPLE]))
         return replace(found, written=written, without_id=True) if found else None
@@ -202,7 +203,8 @@ def _without_id(calls: ToolCalls) -> ToolCalls | None:
 
 @cache
 def canonical(text: str) -> str:
-    """Text without white space, and JSON in one spelling: members sorted."""
+    """Text without white space, JSON in one spelling (members sorted), quotes of one kind."""
+    text = _SINGLE.sub(r'"\1"', text)
     parts: list[str] = []
     at = 0
     decoder = json.JSONDecoder()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from chatlint.export.gbnf import times
@@ -18,18 +18,25 @@ from chatlint.export.grammar import Chars, Choice, Grammar, Many, Node, Ref, Sca
 ANY = r"(?s:.*)"
 
 
-def render_lark(grammar: Grammar, special_tokens: Collection[str] = ()) -> str:
-    """The grammar as Lark text. Texts in `special_tokens` are referred to as tokens, not spelled."""
-    writer = _Writer(grammar.tokens, _splitter(special_tokens))
+def render_lark(grammar: Grammar, special_tokens: Mapping[str, int] | None = None) -> str:
+    """The grammar as Lark text. Texts in `special_tokens` (text to id) are referred to as tokens, not
+    spelled: by name where the name has angle brackets, else by id."""
+    named = {
+        text: text if _NAMED.fullmatch(text) else f"<[{number}]>"
+        for text, number in (special_tokens or {}).items()
+    }
+    writer = _Writer(grammar.tokens, named, _splitter(named))
     for name, body in grammar.rules.items():
         writer.rule(name, body)
     notes = [f"// not enforced: {', '.join(grammar.looser)}"] if grammar.looser else []
     return "\n".join(["%llguidance {}", *notes, *writer.lines, ""])
 
 
+_NAMED = re.compile(r"<[^<>\s\[\]]+>")
+
+
 def _splitter(tokens: Collection[str]) -> re.Pattern[str] | None:
-    named = [token for token in tokens if re.fullmatch(r"<[^<>\s]+>", token)]
-    return re.compile("|".join(map(re.escape, sorted(named, key=len, reverse=True)))) if named else None
+    return re.compile("|".join(map(re.escape, sorted(tokens, key=len, reverse=True)))) if tokens else None
 
 
 @dataclass(slots=True)
@@ -37,6 +44,7 @@ class _Writer:
     """Rules as lines."""
 
     tokens: frozenset[str]
+    named: Mapping[str, str]
     special: re.Pattern[str] | None
     lines: list[str] = field(default_factory=list)
     scans: dict[Scan, str] = field(default_factory=dict)
@@ -82,7 +90,7 @@ class _Writer:
         for match in self.special.finditer(text) if self.special else ():
             if match.start() > at:
                 yield from map(_quoted, atoms(text[at : match.start()]))
-            yield match[0]
+            yield self.named[match[0]]
             at = match.end()
         yield from map(_quoted, atoms(text[at:]))
 

@@ -48,8 +48,8 @@ def structural_tag(output: OutputFormat, request: Request) -> dict[str, JSON]:
         return _root([*first, *tags], list(starts), request, several=several)
     if begin:
         section = _section(calls, tags, begin, several)
-        return _root([section], [_first(calls, tools, begin)], request, several=False)
-    return _root(tags, triggers_of(calls, tools), request, several=several)
+        return _root([section], [_first(output, calls, tools, begin)], request, several=False)
+    return _root(tags, triggers_of(output, calls, tools), request, several=several)
 
 
 def _root(
@@ -76,9 +76,9 @@ def _trigger(tag: JSON) -> str:
     return found[0] if found and begin.startswith(found[0]) else begin
 
 
-def _first(calls: ToolCalls, tools: Sequence[Callee], begin: str) -> str:
+def _first(output: OutputFormat, calls: ToolCalls, tools: Sequence[Callee], begin: str) -> str:
     """The trigger of a section: of those that its calls have, the part that all share."""
-    trigger = triggers_of(calls, tools)[0]
+    trigger = triggers_of(output, calls, tools)[0]
     return trigger if begin.startswith(trigger) else begin
 
 

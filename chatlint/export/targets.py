@@ -50,7 +50,7 @@ def export_format(
     answer: JSON = None,
     generation_prompt: str | None = None,
     tokens: Mapping[str, int] | None = None,
-    special_tokens: Collection[str] = (),
+    special_tokens: Mapping[str, int] | None = None,
     declared_stops: Collection[int] = (),
 ) -> str:
     """The format as text that `to` reads: response-template, gbnf, lark, structural-tag, vllm, sglang,
@@ -102,7 +102,7 @@ def _grammar(
     output: OutputFormat,
     request: Request,
     tokens: Mapping[str, int] | None,
-    special_tokens: Collection[str],
+    special_tokens: Mapping[str, int] | None,
 ) -> str:
     if target is ExportTarget.GBNF:
         from chatlint.export.gbnf import gbnf_bundle

@@ -94,17 +94,26 @@ class Woken:
 
 def calls_grammar(output: OutputFormat, request: Request) -> Woken | None:
     """The calls alone, from their first mark to the end of the turn. None where a grammar cannot sleep: a
-    call must be made, none may, or the words of a message's header say what it is."""
+    call must be made, none may, the words of a message's header say what it is, or the prompt has begun
+    it."""
     rules = Rules()
     turn = _Turn(output, request, rules)
     if request.tool_choice != AUTO or output.header_end or not turn.may_call:
         return None
+    begun = opening(output, _prompt(output, request))[0].rstrip()
+    if any(begun.endswith(trigger[:size]) for trigger in turn.triggers for size in range(1, len(trigger))):
+        return None
     return Woken(rules.finish(seq(turn.calls(), turn.afterwards())), tuple(turn.triggers))
+
+
+def _prompt(output: OutputFormat, request: Request) -> str:
+    given = request.generation_prompt
+    return output.generation_prompt.text if given is None else given
 
 
 def _after_prompt(output: OutputFormat, request: Request, rules: Rules, turn: Node) -> Node:
     """The turn without what the prompt wrote of it; with the header where the prompt left it to the model."""
-    prompt = output.generation_prompt.text if request.generation_prompt is None else request.generation_prompt
+    prompt = _prompt(output, request)
     begun, known_open = opening(output, prompt)
     if known_open and output.reasoning:
         begun = output.reasoning.start + begun
@@ -152,7 +161,7 @@ class _Turn:
     def triggers(self) -> list[str]:
         """Where calls begin."""
         calls = self.output.tool_calls
-        return triggers_of(calls, self.request.allowed() or [Callee(None)]) if calls else []
+        return triggers_of(self.output, calls, self.request.allowed() or [Callee(None)]) if calls else []
 
     def afterwards(self) -> Node:
         """What may follow the calls: content, where the format has it there, else white space. An engine that
