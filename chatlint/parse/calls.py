@@ -11,7 +11,7 @@ from functools import partial
 
 from chatlint.parse.events import ArgumentsDelta, Scribe
 from chatlint.parse.literals import container
-from chatlint.parse.markers import MORE, Found, Marker, begun, fit, is_strong, name_run, take
+from chatlint.parse.markers import MORE, Marker, begun, in_name, is_strong, look, name_run, take
 from chatlint.parse.members import MemberReader
 from chatlint.parse.objects import ObjectReader, wrapped
 from chatlint.parse.patterns import COUNTER, NAME, Slot
@@ -75,7 +75,7 @@ class CallReader:
                 if (
                     after
                     and self._named()
-                    and not declared
+                    and not self._weak
                     and self._name in self._tools
                     and self._last(step)
                 ):
@@ -153,7 +153,7 @@ class CallReader:
 
     def _mark_inside(self, following: Marker | Slot | None, at: int, end: int) -> int:
         """Where the mark after a name begins, if that lies inside the run of text; else its end."""
-        if not isinstance(following, Marker) or not _is_run(following.first[:1]):
+        if not isinstance(following, Marker) or not in_name(following.first):
             return end
         text = self._stream.text
         while (at := text.find(following.first[0], at, end)) >= 0:
@@ -172,9 +172,10 @@ class CallReader:
             return (yield from self._body(declared))
         if declared and not known:
             return False
-        closer = fit(self._plan.closers, self._stream, self._stream.at)
-        ends = isinstance(closer, Found) or (known and self._at_end_of_call(char))
-        if not ends or (self._weak and not is_strong(self._stream.text[self._stream.at :][:_MARK])):
+        closes = (yield from look(self._stream, self._plan.closers)) is not None
+        ends = closes or (known and self._at_end_of_call(char))
+        at = self._stream.at
+        if not ends or (self._weak and not is_strong(self._stream.text[at : at + _MARK])):
             return False
         self._start()
         self._scribe.arguments("{}")
@@ -194,32 +195,30 @@ class CallReader:
         if self._plan.skeleton:
             write = self._scribe.arguments
             reader = ObjectReader(
-                self._plan.skeleton, self._stream, self._tools, self._announce, write, declared
+                self._plan.skeleton, self._stream, self._tools, self._announce, write, declared, self._weak
             )
             return (yield from self._object(reader))
         self._named()
         if declared and self._name not in self._tools:
             return False
         char = yield from self._stream.skip_blank()
-        if not self._started and not self._plausible(char):
+        if not self._started and not (yield from self._plausible(char)):
             return False
         self._start()
         whole = yield from self._arguments(char)
         self._end(whole)
         return True
 
-    def _plausible(self, char: str) -> bool:
-        """Whether arguments, or the call's end, may stand here."""
-        if self._name in self._tools and char == "":
-            return True
-        if char and char in '{"' and self._plan.layout is None:
-            return True
+    def _plausible(self, char: str) -> Reading[bool]:
+        """Whether arguments, or the call's end, stand here."""
         stream, layout = self._stream, self._plan.layout
-        if isinstance(fit(self._plan.closers, stream, stream.at), Found):
+        if char == "":
+            return self._name in self._tools
+        if char == "{" or (char == '"' and layout is None) or (layout is not None and layout.before is None):
             return True
-        if layout is None:
-            return False
-        return char == "{" or layout.before is None or fit(layout.places, stream, stream.at) != -1
+        if (yield from look(stream, self._plan.closers)):
+            return True
+        return layout is not None and (yield from look(stream, layout.places)) is not None
 
     def _arguments(self, char: str) -> Reading[bool]:
         """⟨arguments⟩ of a text body."""
@@ -305,14 +304,14 @@ class CallReader:
                 break
             separated = True
         entry = None if char == "{" and plan.skeleton else (yield from self._entry())
-        declared = plan.guess or not separated
+        bare = plan.guess or not separated
         if entry:
             return (yield from self._call(entry, entry.weak))
         if plan.skeleton:
-            return char == "{" and (yield from self._call(Entry(len(plan.steps) - 1), declared))
+            return char == "{" and (yield from self._call(Entry(len(plan.steps) - 1, bare), bare))
         if isinstance(plan.steps[0], Marker):
             return False
-        return (yield from self._call(Entry(0), declared))
+        return (yield from self._call(Entry(0, bare), bare))
 
     def _entry(self) -> Reading[Entry | None]:
         """The mark a further call begins with."""

@@ -192,7 +192,7 @@ class Machine:
             yield from self._call(found)
         elif self._closes_nothing(kind):
             yield from self._stray(found)
-        elif kind is Kind.REASONING and prose.in_reasoning and prose.fresh and prose.apart:
+        elif kind is Kind.REASONING and prose.in_reasoning and prose.apart and self._first(found):
             self.stream.at = found.end  # written twice: by the prompt and by the model
         elif kind in (Kind.REASONING, Kind.CONTENT) and not self._opens(found):
             self._as_text(found)
@@ -206,6 +206,10 @@ class Machine:
                 yield from self._words(self._turn.frame)
             if kind is Kind.HEADER:
                 yield from self._named_call()
+
+    def _first(self, found: Found[Mark]) -> bool:
+        """Whether nothing but whitespace stands between this mark and the last."""
+        return self._prose.fresh and not self.stream.text[self.stream.at : found.start].strip()
 
     def _closes_nothing(self, kind: Kind) -> bool:
         """Whether a mark has nothing to close here."""
@@ -280,7 +284,7 @@ class Machine:
 
     def _stray(self, found: Found[Mark]) -> Reading[None]:
         """A mark that closes nothing (rule 6)."""
-        if self._prose.fresh and not self.stream.text[self.stream.at : found.start].strip():
+        if self._first(found):
             self._pass(found)
         elif self._prose.literal or self._mentioned(found.start):
             self._as_text(found)

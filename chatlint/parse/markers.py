@@ -31,7 +31,10 @@ _BETWEEN_TAGS = re.compile(r"(?<=>)(?=<)")
 _PREFIXED_TAG = re.compile(r"[^\s<>{}(),]+<[^<>]*>")
 _STRONG = re.compile(r"<[^\s<>]{2}|\[/?[A-Z][A-Z_/]+\]|[^\x00-\x7f]\S")
 _digits = re.compile(r"\d*").match
-name_run = re.compile(r"[^\s<>(){}\[\]\"'`,;=|｜]{1,256}").match
+_IN_NAME = r"[^\s<>(){}\[\]\"'`,;=|｜]"
+in_name = re.compile(_IN_NAME).match
+"""Whether a character can be inside a name."""
+name_run = re.compile(rf"\w{_IN_NAME}{{0,255}}").match
 """The longest text at a place that can be a tool's name or id."""
 
 Atom: TypeAlias = str | Slot | None
@@ -234,20 +237,27 @@ def fit(marks: MarkerSet[T], stream: Stream, at: int, key: str = "") -> Found[T]
     return marks.settled(stream.text, at, key) if stream.final else marks.match(stream.text, at, key)
 
 
-def take(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[T | None]:
-    """Passes the mark that stands here, past whitespace; None if none does."""
+def look(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[Found[T] | None]:
+    """The mark that stands here, past whitespace; None if none does."""
     while True:
         if not stream.solid() and (yield from stream.skip_blank()) == "":
             return None
         found = fit(marks, stream, stream.at, key)
         if isinstance(found, Found):
-            stream.taken = stream.text[stream.at : found.end]
-            stream.at = found.end
-            what: T = found.what
-            return what
+            return found
         if found != MORE:
             return None
         yield
+
+
+def take(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[T | None]:
+    """Passes the mark that stands here, past whitespace; None if none does."""
+    found = yield from look(stream, marks, key)
+    if found is None:
+        return None
+    stream.taken = stream.text[stream.at : found.end]
+    stream.at = found.end
+    return found.what
 
 
 def begun(marks: Iterable[Marker], text: str, at: int) -> bool:

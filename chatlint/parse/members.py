@@ -130,11 +130,14 @@ class MemberReader:
             found = fit(layout.places, stream, stream.at)
             if end != MORE and found != MORE:
                 break
+            now = layout.places.settled(stream.text, stream.at)
+            if isinstance(now, Found) and now.what == "end":
+                return "end"
             yield
-        if stream.final and begun(layout.ends, stream.text, stream.at):
+        if isinstance(end, Found) or (stream.final and begun(layout.ends, stream.text, stream.at)):
             return "end"
-        if isinstance(end, Found) or not isinstance(found, Found):
-            return "" if end == NO else "end"
+        if not isinstance(found, Found):
+            return ""
         place: str = found.what
         if place != "end":
             stream.at = found.end
@@ -331,16 +334,12 @@ class MemberReader:
             return at if stream.final else MORE
         if not spot.layout.places.entries and not spot.outer.ends.entries:
             return at
-        founds = (fit(spot.layout.places, stream, at), spot.outer.match(stream, at))
-        if any(isinstance(found, Found) for found in founds):
+        text, places, outer = stream.text, spot.layout.places, spot.outer
+        fitting = (places.settled(text, at), outer.ends.settled(text, at, outer.key))
+        if any(isinstance(found, Found) for found in fitting):
             return at
-        if stream.final:
-            return (
-                at
-                if MORE in (spot.layout.places.match(stream.text, at), spot.outer.ends.match(stream.text, at))
-                else NO
-            )
-        return MORE if MORE in founds else NO
+        begins = MORE in (places.match(text, at), outer.ends.match(text, at, outer.key))
+        return NO if not begins else at if stream.final else MORE
 
 
 def _unquoted(key: str) -> str:

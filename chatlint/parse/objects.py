@@ -32,8 +32,8 @@ class ObjectReader:
     """Reads one call from an object literal.
 
     `announce(name, id)` is called once, as soon as both are certain (the id only where it comes before the
-    arguments); after that the arguments stream. With `declared` the call counts only if its tool is declared
-    and its arguments have begun.
+    arguments); after that the arguments stream. With `declared` the call counts only if its tool is declared;
+    `bare`, only if its arguments have begun.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class ObjectReader:
         announce: Announce,
         write: Write,
         declared: bool,
+        bare: bool,
     ) -> None:
         self._skeleton = skeleton
         self._stream = stream
@@ -51,6 +52,7 @@ class ObjectReader:
         self._announce = announce
         self._write = write
         self._declared = declared
+        self._bare = bare
         self._name = ""
         self.id = ""
         self._said = False
@@ -80,9 +82,9 @@ class ObjectReader:
         if char != "{":
             return False
         whole = yield from self._members(())
-        if whole and not self._declared and not self._name and not self.id:
+        if whole and not self._bare and not self._name and not self.id:
             self._unwrap()
-        if whole and not self._declared and (self._name or self.id):
+        if whole and not self._bare and (self._name or self.id):
             self._say()
         if self._said and whole and not self._written:
             self._write("".join(self._spare) or "{}")
@@ -127,7 +129,7 @@ class ObjectReader:
             want[: len(path)] == path for want in (skeleton.arguments, skeleton.name or ())
         ):
             return (yield from self._members(path))
-        if self._declared and self._name and char == "{":
+        if self._bare and self._name and char == "{":
             return (yield from self._arguments(char))
         return (yield from self._other(path, char))
 
@@ -137,7 +139,8 @@ class ObjectReader:
         if not name or (self._declared and name not in self._tools):
             return False
         self._name = name
-        waits = self._declared or (self._skeleton.id is not None and self._skeleton.id_first and not self.id)
+        unsure = self._bare and not self._held
+        waits = unsure or (self._skeleton.id is not None and self._skeleton.id_first and not self.id)
         if not waits:
             self._say()
         return True
@@ -145,7 +148,8 @@ class ObjectReader:
     def _arguments(self, char: str) -> Reading[bool]:
         """The arguments: streamed if the name is known, else held."""
         usable = bool(self._name or (self._skeleton.name is None and self.id))
-        if self._declared and (self._name not in self._tools or not char or char not in '{"'):
+        unsure = self._name not in self._tools if self._name else not self._skeleton.arguments_first
+        if self._bare and (unsure or not char or char not in '{"'):
             return False
         if usable:
             self._say()
@@ -167,7 +171,7 @@ class ObjectReader:
     def _other(self, path: tuple[str, ...], char: str) -> Reading[bool]:
         """A value of no interest. While in doubt whether this is a call at all, it must be short."""
         self._extra += 1
-        if self._declared and not self._said:
+        if self._bare and not self._said:
             return self._extra <= _EXTRA and (yield from self._short_text()) is not None
         if char == "{" or char == "[":
             spare: list[str] = []

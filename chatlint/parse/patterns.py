@@ -129,6 +129,8 @@ class Skeleton:
     """Whether the arguments are a string that holds JSON."""
     id_first: bool
     """Whether the id stands before the arguments."""
+    arguments_first: bool
+    """Whether the arguments stand before the name."""
     keys: frozenset[str]
     """All keys of the outermost object."""
 
@@ -161,8 +163,9 @@ def skeleton(body: str) -> Skeleton:
     identity = found.get(ID) or found.get(bare + ID)
     if name is None and NAME not in arguments and identity is None:
         raise UsageError(f"tool_calls.body: neither ⟨name⟩ nor ⟨id⟩ in {body!r}")
-    id_first = ID in body and body.index(ID) < body.index(ARGUMENTS)
-    return Skeleton(arguments, name, identity, quoted, id_first, frozenset(value))
+    before = body[: body.index(ARGUMENTS)]
+    name_behind = NAME in body and NAME not in before
+    return Skeleton(arguments, name, identity, quoted, ID in before, name_behind, frozenset(value))
 
 
 def _walk(value: object, path: tuple[str, ...], found: dict[str, tuple[str, ...]]) -> None:
