@@ -24,9 +24,6 @@ from jinja2.compiler import operators as _OPERATORS  # noqa: N812
 
 from chatlint.render.grammar import offset_of
 
-CODE_VERSION = "1"
-"""Of the generated code: part of the key that it is stored under."""
-
 _SEARCHING_METHODS = frozenset(
     (
         "startswith",

@@ -6,15 +6,18 @@ import marshal
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import sha256
 from importlib.util import MAGIC_NUMBER
+from pathlib import Path
 from types import CodeType, TracebackType
 from typing import Protocol
 
 import jinja2
 from jinja2.runtime import Context
 
-from chatlint.render.codegen import CODE_VERSION, ChatCodeGenerator, line_and_column, line_starts
+from chatlint import __version__
+from chatlint.render.codegen import ChatCodeGenerator, line_and_column, line_starts
 from chatlint.render.environment import parse_template
 from chatlint.render.grammar import normalised
 from chatlint.render.operators import OPERATORS, concatenated
@@ -37,9 +40,20 @@ class Store(Protocol):
 
 
 def code_key(source: str) -> str:
-    """What the code of a source is stored under: it depends on the source, on Jinja, Python and `codegen`."""
-    parts = (source, jinja2.__version__, MAGIC_NUMBER.hex(), CODE_VERSION)
+    """What the code of a source is stored under: it depends on the source, Jinja, Python and our generator."""
+    parts = (source, jinja2.__version__, MAGIC_NUMBER.hex(), _generator_version())
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=1)
+def _generator_version() -> str:
+    """A digest of what makes and loads code, so that no change of it finds the code of before."""
+    folder = Path(__file__).parent
+    try:
+        sources = [folder.joinpath(name).read_bytes() for name in ("codegen.py", "grammar.py", "compiled.py")]
+    except OSError:  # installed without sources
+        return __version__
+    return sha256(b"\0".join(sources)).hexdigest()
 
 
 def compile_template(environment: ChatEnvironment, source: str, store: Store | None = None) -> CodeType:
