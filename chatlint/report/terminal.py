@@ -9,7 +9,7 @@ from chatlint.report.finding import finding_lines, words
 from chatlint.report.overview import overview_lines
 from chatlint.rules.finding import Severity
 from chatlint.source.engine_templates import differ
-from chatlint.source.package import TemplatePick
+from chatlint.source.package import TargetKind, TemplatePick
 from chatlint.verdict import Report, TargetFailure, TargetReport, TemplateReport
 
 _PLURALS = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
@@ -62,8 +62,10 @@ def _notes(canvas: Canvas, target: TargetReport) -> Iterator[str]:
 
 
 def _readers(target: TargetReport) -> Iterator[str]:
-    """Which engine reads which template, where that makes a difference."""
-    if not differ(target.template_readers):
+    """Which engine reads which template, where that makes a difference. A file by itself is no package: which
+    engine would read it where is open."""
+    alone = target.kind in (TargetKind.FILE, TargetKind.STDIN)
+    if alone or not differ(target.template_readers):
         return
     for one in target.template_readers:
         plain, tools = _picked(one.without_tools), _picked(one.with_tools)
