@@ -49,7 +49,7 @@ class Cause:
     `key` names the cause within its rule, in words that do not change when the template is edited elsewhere:
     the fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
     sights can tell. `severity` None is the rule's own; `hosts` those in which it holds, where that is not the
-    subject's.
+    subject's. What is `own` is chatlint's fault: a failure in the report, never a finding on the author.
     """
 
     key: str
@@ -62,6 +62,7 @@ class Cause:
     confidence: Confidence = Confidence.HIGH
     fix: str = ""
     hosts: tuple[str, ...] = ()
+    own: bool = False
 
 
 class NotEvaluated(Exception):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
     from chatlint.source.package import Package
 
+TAG = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
+"""What a mark looks like where no tokenizer tells."""
 ANSWER, CALL = "an answer", "a tool call"
 # Followed by the next message, and last: some templates close a turn only then, some only otherwise.
 _ANSWERS = (

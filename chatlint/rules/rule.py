@@ -43,7 +43,7 @@ class Stage(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. `severity` is what a finding has unless its cause says otherwise; `since` the first version
-    of chatlint with the rule."""
+    of chatlint with the rule. An `own` rule watches chatlint itself: it has no findings, only failures."""
 
     code: str
     name: str
@@ -54,6 +54,7 @@ class Rule:
     needs: Stage
     check: Check
     docstring: str
+    own: bool = False
 
     @property
     def page(self) -> Page:
@@ -64,7 +65,12 @@ class Rule:
 
 
 def rule(
-    code: str, *, severity: Severity, since: str = "0.1", needs: Stage = Stage.TRACE
+    code: str,
+    *,
+    severity: Severity,
+    since: str = "0.1",
+    needs: Stage = Stage.TRACE,
+    own: bool = False,
 ) -> Callable[[Check], Rule]:
     """Make the decorated check of a module its rule; page, name and category come from the module."""
 
@@ -72,6 +78,8 @@ def rule(
         *_, category, name = check.__module__.split(".")
         docstring = str(check.__globals__["__doc__"] or "")
         summary = docstring.partition("\n")[0]
-        return Rule(code, name.replace("_", "-"), category, summary, severity, since, needs, check, docstring)
+        return Rule(
+            code, name.replace("_", "-"), category, summary, severity, since, needs, check, docstring, own
+        )
 
     return made

@@ -26,8 +26,8 @@ _CONTEXT = 240
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What the rules had to say: findings by severity, then code; `failures` of rules that broke (a fault of
-    chatlint); `unevaluated` as (rule, reason)."""
+    """What the rules had to say: findings by severity, then code; `failures` of chatlint itself: rules that
+    broke, and what a check of its own found; `unevaluated` as (rule, reason)."""
 
     findings: tuple[Finding, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -45,7 +45,9 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
     unevaluated: list[tuple[str, str]] = []
     for rule in sorted(selection.rules(), key=lambda rule: rule.needs):
         try:
-            findings += _findings(rule, subject, selection)
+            causes = _causes(rule, subject)
+            findings += _findings(rule, subject, causes, selection)
+            failures += [_own_fault(rule, cause) for cause in causes if cause.own]
         except NotEvaluated as reason:
             unevaluated.append((rule.name, str(reason)))
         except Exception as error:
@@ -59,12 +61,21 @@ def _rank(finding: Finding) -> tuple[int, str, int, int]:
     return SEVERITIES.index(finding.severity), finding.code, location.line, location.column
 
 
-def _findings(rule: Rule, subject: Subject, selection: Selection) -> list[Finding]:
+def _causes(rule: Rule, subject: Subject) -> list[Cause]:
     missing = _missing(rule, subject)
     if missing:
         raise NotEvaluated(missing)
+    return list(rule.check(subject))
+
+
+def _own_fault(rule: Rule, cause: Cause) -> Failure:
+    shown = "".join(f" ({sight.observation.case.id})" for sight in cause.sights[:1])
+    return Failure("rules", rule.name, f"{cause.message}{shown}")
+
+
+def _findings(rule: Rule, subject: Subject, causes: list[Cause], selection: Selection) -> list[Finding]:
     severity = selection.severities.get(rule.name)
-    found = [_finding(rule, subject, cause) for cause in rule.check(subject)]
+    found = [_finding(rule, subject, cause) for cause in causes if not cause.own]
     return _fingerprinted(found if severity is None else [replace(one, severity=severity) for one in found])
 
 

@@ -37,7 +37,7 @@ from chatlint.conversation import JSON, value_at, with_value
 from chatlint.probe.reading import leaves
 from chatlint.rules.calls import ARGUMENTS, RESULT, supported
 from chatlint.rules.cause import Cause, Sight
-from chatlint.rules.ends import written
+from chatlint.rules.ends import TAG, written
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_MARK = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
 _NAMES = "system|user|assistant|tool|function|ipython|model|human"
 _ROLE = re.compile(
     rf"[<\[][^<>\[\]\s]*?({_NAMES}|observation|chatbot|results?)[^<>\[\]\s]*[>\]]"
@@ -91,7 +90,7 @@ def _structure(subject: Subject) -> list[str]:
         return tokens[:_PLANTED]
     output = subject.format
     turns = " ".join((output.header, *output.end_of_turn)) if output else ""
-    return list(dict.fromkeys(mark for mark in _MARK.findall(turns) if mark in text))[:_PLANTED]
+    return list(dict.fromkeys(mark for mark in TAG.findall(turns) if mark in text))[:_PLANTED]
 
 
 def _fields(subject: Subject) -> Iterator[_Field]:

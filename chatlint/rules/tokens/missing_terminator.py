@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.cause import Cause, Sight
-from chatlint.rules.ends import tail
+from chatlint.rules.ends import TAG, tail
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
 from chatlint.rules.sights import bounds
@@ -58,7 +58,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     if not history.marked and not last.marked:
         yield _nothing(history)
     elif not last.marked and history.text.strip():
-        yield _open_last(last, _is_header(subject, history))
+        yield _open_last(last, _is_header(subject, history.text))
     elif not history.marked:
         yield _open_history(history, last)
 
@@ -66,16 +66,33 @@ def check(subject: Subject) -> Iterator[Cause]:
 def _tail(subject: Subject, probe: str) -> _Tail | None:
     seen = subject.see(probe, generation="off")
     found = tail(seen, "/messages/1/content")
-    if found is None or subject.format is None:
+    if found is None:
         return None
     start, text = found
-    marks = (*subject.format.end_of_turn, *subject.format.end_of_message, *_eos(subject))
-    return _Tail(seen, start, text, any(mark in text for mark in marks))
+    return _Tail(seen, start, text, _is_marked(subject, text))
 
 
-def _eos(subject: Subject) -> tuple[str, ...]:
+def _is_marked(subject: Subject, text: str) -> bool:
+    """Whether a token stands in the text that ends something: a learned mark, EOS, or a tag."""
+    output = subject.format
+    learned = (*output.end_of_turn, *output.end_of_message) if output else ()
     given = subject.template.special_tokens.get("eos_token")
-    return (given,) if isinstance(given, str) and given else ()
+    known = [mark for mark in (*learned, given) if isinstance(mark, str) and TAG.search(mark)]
+    return any(mark in text for mark in known) or (_first_tag(text) != "" and not _is_header(subject, text))
+
+
+def _first_tag(text: str) -> str:
+    found = TAG.search(text)
+    return found.group() if found else ""
+
+
+def _is_header(subject: Subject, text: str) -> bool:
+    """Whether the first tag after an answer is how the next message begins: no question is followed by it,
+    and one that comes first is preceded by it."""
+    first = subject.see("roles/user-assistant", generation="off")
+    asked, start = tail(first, "/messages/0/content"), bounds(first, "/messages/0/content")
+    tag = _first_tag(text)
+    return not (asked and tag == _first_tag(asked[1])) and bool(start and tag in first.text[: start[0]])
 
 
 def _sight(found: _Tail, note: str) -> Sight:
@@ -91,14 +108,6 @@ def _nothing(history: _Tail) -> Cause:
         sights=(_sight(history, "between an answer and the next message"),),
         fix="Write `{{ eos_token }}` after every answer.",
     )
-
-
-def _is_header(subject: Subject, history: _Tail) -> bool:
-    """Whether what ends an answer is how the next message begins."""
-    first = subject.see("roles/user", generation="off")
-    start = bounds(first, "/messages/0/content")
-    header = first.text[: start[0]].rstrip() if start else ""
-    return bool(header) and header.endswith(history.text.strip())
 
 
 def _open_last(last: _Tail, header: bool) -> Cause:

@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
-from chatlint.rules.ends import written
+from chatlint.rules.ends import TAG, written
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import rule
 
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _PIPED = re.compile(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
-_TAG = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
 _PROBES = ("roles/system-user", "roles/user", "roles/user-assistant-user", "tools/given")
 _SHOWN = 6
 
@@ -56,7 +55,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield _cause(sure, Confidence.HIGH)
         return
     turns = _of_turns(subject)
-    found = {mark: sight for mark, sight in _unknown(subject, _TAG).items() if mark in turns}
+    found = {mark: sight for mark, sight in _unknown(subject, TAG).items() if mark in turns}
     if found:
         yield _cause(found, Confidence.MEDIUM)
 
