@@ -52,6 +52,7 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
     # What follows is imported where it is needed: a result that is known needs none of it.
     from chatlint.detect.capabilities import detect_capabilities
     from chatlint.detect.limits import coverage, limits
+    from chatlint.export.flags import serving_in
     from chatlint.infer.learn import learn
     from chatlint.infer.results import learn_result
     from chatlint.probe.trace import Trace
@@ -85,6 +86,7 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
             (*stages.failures, *judged.failures),
             result,
             stages.run("rules", lambda: stops_by_engine(subject)) or {},
+            stages.run("export", lambda: serving_in(asked.package, output)) if output else None,
         )
         return report, not trace.timed_out
 

@@ -17,6 +17,7 @@ from chatlint import __version__
 from chatlint.config import FailOn, Settings
 from chatlint.conversation import JSON
 from chatlint.detect.capability import Capabilities, Coverage, GenerationPrompt, Limit, ToolResult
+from chatlint.export.serving import Serving
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.saved import plain
 from chatlint.parse.vocabulary import in_words
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 SCHEMA = "chatlint.report/1"
 INTERNAL = "internal"
-OWN_STAGES = (INTERNAL, "detect", "infer", "verify", "rules")
+OWN_STAGES = (INTERNAL, "detect", "infer", "verify", "export", "rules")
 """Stages of failures that are chatlint's own: a stage that breaks is not the template's fault."""
 _RANK = {Severity.INFO: 1, Severity.WARNING: 2, Severity.ERROR: 3}
 _THRESHOLD = {FailOn.INFO: 1, FailOn.WARNING: 2, FailOn.ERROR: 3, FailOn.NEVER: 4}
@@ -105,6 +106,7 @@ class TemplateReport:
     tool_result: ToolResult | None = None
     engine_stops: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
     """By engine: whether it stops at every end of a turn, and the marks at which it does not."""
+    serving: Serving | None = None
 
     def to_dict(self) -> dict[str, JSON]:
         """As in the contract."""
@@ -126,10 +128,10 @@ class TemplateReport:
                     for engine, (stops, missing) in self.engine_stops.items()
                 },
             },
-            "format": in_words(self.format) if self.format else None,
+            "format": _format(self.format, self.serving) if self.format else None,
             "tool_result": plain(self.tool_result),
             "round_trips": _round_trips(self.round_trips) if self.round_trips else None,
-            "serving": None,
+            "serving": self.serving.to_dict() if self.serving else None,
             "limits": plain(self.limits),
             "findings": plain(self.findings),
             "coverage": plain(self.coverage),
@@ -225,6 +227,10 @@ class Report:
             "infos": self.counts.get(Severity.INFO, 0),
             "suppressed": 0,
         }
+
+
+def _format(output: OutputFormat, serving: Serving | None) -> dict[str, JSON]:
+    return {**in_words(output), "family": serving.family if serving else None}
 
 
 def _capabilities(found: Capabilities | None, format_: OutputFormat | None) -> dict[str, JSON]:

@@ -22,6 +22,7 @@ from chatlint.export.writing import fill
 from chatlint.parse.formats import OutputFormat, ReasoningState, ToolCalls
 from chatlint.parse.markers import is_strong
 from chatlint.parse.vocabulary import ToolFormat, tool_format
+from chatlint.source.package import Package
 
 _RANK = {"ooo": 0, "oon": 1, "oox": 1, "onn": 2, "oxx": 2, "": 3}
 _SEEN = {
@@ -40,6 +41,16 @@ _FLAGS = {
 }
 _LLAMA_CPP = "llama.cpp"
 _ANALYSED = {ToolFormat.NONE, ToolFormat.JSON_NATIVE, ToolFormat.TAG_WITH_JSON, ToolFormat.TAG_WITH_TAGGED}
+
+
+def serving_in(package: Package, output: OutputFormat) -> Serving:
+    """How to serve the format with a package's own tokens and stops."""
+    added = package.tokenizer.added_tokens
+    tokens = None if added is None else {token.text: token.id for token in added}
+    declared = {number for ids in package.generation.eos_ids.values() for number in ids}
+    if tokens and package.tokenizer.eos in tokens:
+        declared.add(tokens[package.tokenizer.eos])
+    return serving_of(output, tokens, frozenset(declared))
 
 
 def serving_of(
@@ -74,7 +85,8 @@ def _engine(engine: Engine, output: OutputFormat, found: Match | None, why_not: 
     if output.tool_calls and not tools:
         return _nothing_fits(engine, output, found, reasoning, why_not)
     made = EngineServing(
-        f"{engine.name} {engine.version}",
+        engine.name,
+        engine.version,
         tuple(parser.name for parser in tools),
         tuple(parser.name for parser in reasoning),
         _basis(engine, output, found, tools, reasoning),
@@ -108,26 +120,25 @@ def _nothing_fits(
 ) -> EngineServing:
     """What to do where no named parser reads the calls."""
     own = _RESPONSE_TEMPLATE.get(engine.key)
-    known = (
-        f"this is the format {found.known.id}, and" if found else "these markers and this structure are new:"
-    )
+    named = f"a known format ({found.known.id})" if found else "markers and structure that are new"
+    known = f"{named}; no parser of {engine.name} {engine.version} reads it"
     if own and not why_not:
         basis = (
-            f"{known} no parser of {engine.name} {engine.version} reads it; put the response template into "
-            f"tokenizer_config.json (chatlint export --to response-template) and serve it as {own}"
+            f"{known}: put the response template (chatlint export --to response-template) into "
+            "tokenizer_config.json"
         )
         thinks = [own] if output.reasoning else []
         return EngineServing(
-            f"{engine.name} {engine.version}", (), (), basis, tuple(_template_caveats(output)),
+            engine.name, engine.version, (), (), basis, tuple(_template_caveats(output)),
             _flags(engine, [own], thinks),
         )  # fmt: skip
     basis = (
-        f"{known} no parser of {engine.name} {engine.version} reads it; force it with a grammar "
-        "(chatlint export --to lark, --to structural-tag) and read it with chatlint's parser"
+        f"{known}: force it with a grammar (chatlint export --to lark, --to structural-tag), read it with "
+        "chatlint's parser"
     )
     names = [parser.name for parser in reasoning]
     return EngineServing(
-        f"{engine.name} {engine.version}", (), tuple(names), basis, (why_not,) if own else (),
+        engine.name, engine.version, (), tuple(names), basis, (why_not,) if own else (),
         _flags(engine, [], names),
     )  # fmt: skip
 
@@ -295,7 +306,7 @@ def _llama_cpp(engine: Engine, output: OutputFormat, found: Match | None) -> Eng
     if kind is ToolFormat.TAG_WITH_TAGGED:
         caveats.append("its grammar wants required arguments in the schema's order")
     return EngineServing(
-        f"{engine.name} {engine.version}", tuple(built_in), (), basis, tuple(caveats), ("--jinja",)
+        engine.name, engine.version, tuple(built_in), (), basis, tuple(caveats), ("--jinja",)
     )
 
 

@@ -13,7 +13,8 @@ class EngineServing:
     """What one engine is told. Parsers that fit, best first; `basis` says what that rests on, `caveats` what
     will go wrong all the same. `flags` are those of the best."""
 
-    version: str = ""
+    name: str
+    version: str
     tool_call_parser: tuple[str, ...] = ()
     reasoning_parser: tuple[str, ...] = ()
     basis: str = ""
@@ -24,7 +25,7 @@ class EngineServing:
     def to_dict(self) -> dict[str, JSON]:
         """As in the report."""
         return {
-            "version": self.version,
+            "version": f"{self.name} {self.version}",
             "tool_call_parser": list(self.tool_call_parser),
             "reasoning_parser": list(self.reasoning_parser),
             "basis": self.basis,

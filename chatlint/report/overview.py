@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from chatlint.detect.capability import Capabilities, Capability, Support, Switch
+from chatlint.export.serving import Serving
 from chatlint.parse.formats import OutputFormat
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
 from chatlint.report.grammar import grammar_rows
+from chatlint.report.serve_with import caveat_rows, serving_rows
 from chatlint.verdict import TemplateReport, reasoning_state
 from chatlint.verify.trip import RoundTrips
 
@@ -83,6 +85,8 @@ def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     if report.round_trips:
         yield from _round_trips(canvas, report.round_trips)
     yield from _stops(canvas, report)
+    if report.serving:
+        yield from _serve_with(canvas, report.serving)
     yield from _limits(canvas, report)
     yield from _missing(canvas, report)
 
@@ -192,6 +196,17 @@ def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     for index, (shown, names) in enumerate(sources.items()):
         pieces = [*((text, "special") for text in shown), *words(f"by {', '.join(names)}", "faint")]
         yield from _row(canvas, "" if index else "stops", pieces)
+
+
+def _serve_with(canvas: Canvas, serving: Serving) -> Iterator[str]:
+    """What engines are told, one line for each."""
+    rows = list(serving_rows(serving))
+    widest = max(canvas.cells(engine) for engine, _ in rows)
+    for index, (engine, pieces) in enumerate(rows):
+        first = [*_label(canvas, "" if index else "serve with"), (f"{engine.ljust(widest)} ", "")]
+        yield from canvas.wrap(pieces, indent=" " * (_indent(canvas) + widest + 1), first=first)
+    for pieces in caveat_rows(serving):
+        yield from canvas.wrap(pieces, indent=" " * (_indent(canvas) + 2), first=_label(canvas, ""))
 
 
 def _limits(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
