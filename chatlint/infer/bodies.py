@@ -22,6 +22,9 @@ from chatlint.parse import patterns
 from chatlint.parse.formats import Syntax
 
 _LONGEST_LITERAL = 20_000
+_LONGEST_HEAD = 2_000
+"""Characters between an object's brace and its first slot."""
+_MOST_BRACES = 30
 _ARGUMENTS = "\ue0a3"
 
 
@@ -150,8 +153,11 @@ def _object_body(
 
 
 def _braces(text: str, start: int, end: int) -> Iterator[int]:
-    at = text.find("{", start, end)
-    while at >= 0:
+    """Places where an object can begin that is open at `end`, the outermost first."""
+    at = text.find("{", max(start, end - _LONGEST_HEAD), end)
+    for _ in range(_MOST_BRACES):
+        if at < 0:
+            return
         yield at
         at = text.find("{", at + 1, end)
 

@@ -23,6 +23,8 @@ from chatlint.probe.case import Observation
 from chatlint.text import Computed, Input, Prompt, Span
 
 COUNTER, SAME_NAME, SAME_KEY = "\ue0a0", "\ue0a1", "\ue0a2"
+LONGEST_TURN = 100_000
+"""Characters of a turn that is looked at; real ones have a few hundred on a probe."""
 _RUN = re.compile(f"({COUNTER}|{SAME_NAME}|{SAME_KEY})\\1+")
 _STRUCTURE = frozenset(("role", "type", "index"))
 _REASONED = re.compile(r"think|reason")
@@ -124,6 +126,8 @@ def turn_of(observation: Observation, index: int = -1) -> Turn | None:
     start = max((span.end for span, role in inputs[:first] if role is _Other.FOREIGN), default=0)
     # behind a later message's input, own ones are echoes of the turn
     end = next((span.start for span, role in inputs[first:] if role is _Other.FOREIGN), len(prompt.text))
+    if end - start > LONGEST_TURN:
+        return None
     return _cut(observation, index, inputs[first:], (start, end))
 
 

@@ -17,6 +17,7 @@ from chatlint.parse.parser import OutputParser
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
 from chatlint.render.syntax import Syntax, syntax_of
+from chatlint.verify.adversarial import with_own_marks
 from chatlint.verify.chunks import Chunkings, broken_chunking
 from chatlint.verify.comparison import differences
 from chatlint.verify.prefix import continues, shown_before
@@ -57,9 +58,7 @@ def round_trips(
     ways = Chunkings(every_cut=every_cut)
     trips: list[RoundTrip] = []
     without: list[str] = []
-    for probe, variant, index in _cases(samples, output):
-        seen = samples.look(probe, variant)
-        seen = _as_last(trace, seen, index) if probe in _CUT else seen
+    for seen, index in _asked(samples, output):
         sent = written(output, shown_before(trace, seen, index), seen, index)
         if sent is None:
             without.append(seen.case.id)
@@ -68,10 +67,20 @@ def round_trips(
     return RoundTrips(tuple(trips), tuple(dict.fromkeys(without)))
 
 
-def _cases(samples: Samples, output: OutputFormat) -> Iterator[tuple[str, Variant, int]]:
-    yield from TEXTS
-    reasoned = samples.reasoning is not None and output.reasoning is not None
+def _asked(samples: Samples, output: OutputFormat) -> Iterator[tuple[Observation, int]]:
+    """The probes that say something about this template, and which message of each is read back."""
+    trace = samples.footing.trace
     calling = samples.calls is not None and output.tool_calls is not None
+    for probe, variant, index in _cases(samples, output, calling):
+        seen = samples.look(probe, variant)
+        yield (_as_last(trace, seen, index) if probe in _CUT else seen), index
+    if calling:
+        yield trace.ask(with_own_marks(samples.look("arguments/text", OFF).case, output)), 1
+
+
+def _cases(samples: Samples, output: OutputFormat, calling: bool) -> Iterator[tuple[str, Variant, int]]:
+    reasoned = samples.reasoning is not None and output.reasoning is not None
+    yield from TEXTS
     yield from REASONED if reasoned else ()
     yield from (_in_form(case, samples.suffix) for case in CALLS) if calling else ()
     yield from REASONED_CALLS if calling and reasoned else ()

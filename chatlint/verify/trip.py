@@ -60,6 +60,11 @@ class RoundTrip:
         mine = (Cause.PARSER, Cause.AMBIGUOUS)
         return not self.chunks and all(difference.cause not in mine for difference in self.differences)
 
+    @property
+    def misread(self) -> bool:
+        """Something was read wrong, or otherwise in chunks, that the text told."""
+        return bool(self.chunks) or any(one.cause is Cause.PARSER for one in self.differences)
+
 
 @dataclass(frozen=True, slots=True)
 class RoundTrips:
@@ -75,13 +80,13 @@ class RoundTrips:
 
     @property
     def failed(self) -> int:
-        """How many lost something that the template had written."""
-        return sum(not trip.passed and not trip.template_only for trip in self.trips)
+        """How many the parser read wrong, though the text told everything."""
+        return sum(trip.misread for trip in self.trips)
 
     @property
     def lost(self) -> int:
-        """How many lost only what the template lost or altered: it cannot express those messages."""
-        return sum(not trip.passed and trip.template_only for trip in self.trips)
+        """How many the template or its format cannot express: lost, altered, or not to be told apart."""
+        return sum(not trip.passed and not trip.misread for trip in self.trips)
 
     @property
     def failures(self) -> tuple[RoundTrip, ...]:

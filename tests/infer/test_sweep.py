@@ -77,12 +77,23 @@ def test_what_was_not_learned_says_why(swept):
                 assert output.grounds[part].note, name
 
 
+def test_no_text_that_tells_everything_is_misread(swept):
+    misread = {name: trips.failures for name, _, _, trips in swept if trips.failed}
+    assert len(misread) <= (1 - AT_LEAST) * len(swept), misread
+
+
 def test_round_trips(swept):
+    """Every message that a template with calls can express comes back; but for a value made of the format's own marks,
+    which only a format that escapes can tell apart."""
     calling = [(name, trips) for name, _, output, trips in swept if output.tool_calls]
     failed = {
-        name: [(trip.case, trip.differences) for trip in trips.failures if not trip.template_only]
+        name: [(trip.case, trip.differences) for trip in found]
         for name, trips in calling
-        if trips.failed
+        if (
+            found := [
+                trip for trip in trips.failures if not trip.template_only and "own-marks" not in trip.case
+            ]
+        )
     }
     assert len(calling) > 300
     assert len(failed) <= (1 - AT_LEAST) * len(calling), failed

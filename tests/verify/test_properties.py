@@ -85,7 +85,7 @@ def test_calls_come_back(entry):
     trace, output = of_entry(entry.name)
 
     @settings(
-        max_examples=12,
+        max_examples=7,
         deadline=None,
         suppress_health_check=list(HealthCheck),
         derandomize=True,

@@ -95,6 +95,15 @@ def test_a_value_that_the_format_cannot_tell_apart():
     assert not trip.template_only
 
 
+def test_the_formats_own_marks_in_a_value():
+    case = "verify/own-marks@generation=off"
+    assert trips(turns(TEXT + each_call(OBJECT)))[case].passed
+    member = keyed("<k>{{ k }}</k><v>{{ v if v is string else v|tojson }}</v>")
+    raw = trips(turns(TEXT + each_call("<call>" + NAME + member + "</call>")))[case]
+    assert not raw.misread
+    assert Cause.AMBIGUOUS in causes(raw).values()
+
+
 def test_merged_parts():
     text = turns(
         "{% if m.reasoning_content %}<mull>{{ m.reasoning_content }}</mull>{% endif %}"
