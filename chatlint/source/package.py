@@ -209,10 +209,15 @@ class Package:
         return vocabulary.index(text) if vocabulary is not None else None
 
     def is_token(self, text: str) -> bool | None:
-        """Whether this text is one token of the vocabulary; None where no file lists the added ones."""
-        if self.tokenizer.added_tokens is None and self._vocabulary is None:
-            return None
-        return self.token_id(text) is not None
+        """Whether this text is one token; None where no file lists all that were added to the vocabulary."""
+        return True if self.token_id(text) is not None else False if self.lists_tokens else None
+
+    @property
+    def lists_tokens(self) -> bool:
+        """Whether all special tokens are known. `added_tokens.json` lists only what was added later: those
+        that every model has are missing there."""
+        listed = {token.text for token in self.tokenizer.added_tokens or ()}
+        return self._vocabulary is not None or bool({self.tokenizer.bos, self.tokenizer.eos} & listed)
 
     @property
     def markers(self) -> tuple[str, ...]:

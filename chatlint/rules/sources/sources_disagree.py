@@ -68,7 +68,8 @@ def _compared(subject: Subject, other: Template, readers: tuple[EngineTemplate, 
 
 def _is_first(subject: Subject, tokenizer: EngineTemplate) -> bool:
     """Whether this is the template that the host uses for most requests: the others are compared with it."""
-    return _is(tokenizer.without_tools, subject.template)
+    pick = tokenizer.without_tools
+    return _is(pick, subject.template) and pick is not None and pick.name == subject.template.name
 
 
 def _is(pick: TemplatePick | None, template: Template) -> bool:

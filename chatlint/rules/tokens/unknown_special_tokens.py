@@ -62,7 +62,7 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _unknown(subject: Subject, pattern: re.Pattern[str]) -> dict[str, Sight]:
     """Marks in the template's own text that are no tokens, and where each was first seen."""
-    if not _lists_all(subject):
+    if not subject.package.lists_tokens:
         raise NotEvaluated("no tokenizer file lists all added tokens")
     found: dict[str, Sight] = {}
     for seen in _observations(subject):
@@ -71,13 +71,6 @@ def _unknown(subject: Subject, pattern: re.Pattern[str]) -> dict[str, Sight]:
             if mark not in found and subject.package.is_token(mark) is False:
                 found[mark] = Sight(seen, match.start(), match.end(), "no token")
     return found
-
-
-def _lists_all(subject: Subject) -> bool:
-    """`added_tokens.json` lists only what was added later; then the tokens every model has are missing."""
-    tokenizer = subject.package.tokenizer
-    listed = {token.text for token in tokenizer.added_tokens or ()}
-    return bool({tokenizer.bos, tokenizer.eos} & listed)
 
 
 def _observations(subject: Subject) -> Iterator[Observation]:
