@@ -40,7 +40,7 @@ class Store(Protocol):
 
 
 def code_key(source: str) -> str:
-    """What the code of a source is stored under: it depends on the source, Jinja, Python and our generator."""
+    """What the code of a source is stored under: the source, Jinja, Python and our generator decide."""
     parts = (source, jinja2.__version__, MAGIC_NUMBER.hex(), _generator_version())
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 

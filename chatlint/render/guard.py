@@ -113,11 +113,12 @@ def length(text: object) -> int:
     return len(text) if isinstance(text, str) else 0
 
 
-def search(text: str, part: object) -> None:
-    """Refuse to look in `text` for `part` (or for each of its characters) where that may take the product of
+def search(text: str, *parts: object) -> None:
+    """Refuse to look in `text` for a part (or for each of its characters) where that may take the product of
     their lengths: searches from the right and `strip` do."""
-    if isinstance(part, str) and len(text) * len(part) > SEARCH_STEPS:
-        raise BoundError(f"a search for {len(part):,} characters in {len(text):,}")
+    for part in parts:
+        if isinstance(part, str) and len(text) * len(part) > SEARCH_STEPS:
+            raise BoundError(f"a search for {len(part):,} characters in {len(text):,}")
 
 
 def width(value: object) -> None:

@@ -192,20 +192,18 @@ class Traced(str):
         guard.items(len(self))
         return traced(text, fused(pick(self._runs, indices)))
 
-    # -- cut
+    def strip(self, *characters: str | None) -> str:
+        guard.search(self, *characters)
+        return self._kept(str.strip(self, *characters), len(self) - len(str.lstrip(self, *characters)))
 
-    def strip(self, characters: str | None = None, /) -> str:
-        guard.search(self, characters)
-        return self._kept(str.strip(self, characters), len(self) - len(str.lstrip(self, characters)))
-
-    def lstrip(self, characters: str | None = None, /) -> str:
-        guard.search(self, characters)
-        text = str.lstrip(self, characters)
+    def lstrip(self, *characters: str | None) -> str:
+        guard.search(self, *characters)
+        text = str.lstrip(self, *characters)
         return self._kept(text, len(self) - len(text))
 
-    def rstrip(self, characters: str | None = None, /) -> str:
-        guard.search(self, characters)
-        return self._kept(str.rstrip(self, characters), 0)
+    def rstrip(self, *characters: str | None) -> str:
+        guard.search(self, *characters)
+        return self._kept(str.rstrip(self, *characters), 0)
 
     def removeprefix(self, prefix: str, /) -> str:
         text = str.removeprefix(self, prefix)
@@ -214,14 +212,18 @@ class Traced(str):
     def removesuffix(self, suffix: str, /) -> str:
         return self._kept(str.removesuffix(self, suffix), 0)
 
-    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        guard.items(str.count(self, sep) if isinstance(sep, str) and sep else len(self) // 4)
-        return self._pieces(str.split(self, sep, maxsplit), sep)
+    def split(self, *given: object, **named: object) -> list[str]:
+        sep = self._separator(*given, **named)
+        return self._pieces(str.split(self, *given, **named), sep)  # type: ignore[arg-type]
 
-    def rsplit(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
-        guard.items(str.count(self, sep) if isinstance(sep, str) and sep else len(self) // 4)
+    def rsplit(self, *given: object, **named: object) -> list[str]:
+        sep = self._separator(*given, **named)
         guard.search(self, sep)
-        return self._pieces(str.rsplit(self, sep, maxsplit), sep)
+        return self._pieces(str.rsplit(self, *given, **named), sep)  # type: ignore[arg-type]
+
+    def _separator(self, sep: object = None, *_: object, **__: object) -> str | None:
+        guard.items(str.count(self, sep) if isinstance(sep, str) and sep else len(self) // 4)
+        return sep if isinstance(sep, str) else None
 
     def splitlines(self, keepends: bool = False) -> list[str]:
         guard.items(len(self) // 8)
@@ -262,23 +264,24 @@ class Traced(str):
             at += len(piece) + (len(sep) if sep else 0)
         return found
 
-    # -- put together
-
-    def join(self, strings: Iterable[str], /) -> str:
+    def join(self, *given: Iterable[str]) -> str:
+        if len(given) != 1:
+            return str.join(self, *given)  # raises
         try:
-            iterator = iter(strings)
+            iterator = iter(given[0])
         except TypeError:
             raise TypeError("can only join an iterable") from None
         return joined(self, list(iterator))
 
-    def replace(self, old: str, new: str, count: SupportsIndex = -1, /) -> str:
+    def replace(self, *given: object, **named: object) -> str:
+        old, new, count = (*given, *(-1,) * 3)[:3]
         found = guard.occurrences(self, old)
         guard.parts(found)
         guard.sized(len(self) + found * guard.length(new))
-        text = str.replace(self, old, new, count)
+        text = str.replace(self, *given, **named)  # type: ignore[arg-type]
         if text == self:
             return self
-        return together(text, self._replaced(old, new, count.__index__()))
+        return together(text, self._replaced(old, new, named.get("count", count).__index__()))  # type: ignore[arg-type, attr-defined]
 
     def _replaced(self, old: str, new: str, count: int) -> list[str]:
         parts: list[str] = []
@@ -325,8 +328,6 @@ class Traced(str):
         guard.sized(len(self) + str.count(self, "\t") * max(tabsize.__index__(), 0))
         text = str.expandtabs(self, tabsize)
         return self if text == self else smeared(text, self)
-
-    # -- changed
 
     def lower(self) -> str:
         return recased(self, str.lower(self))
