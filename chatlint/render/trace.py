@@ -236,16 +236,14 @@ class Traced(str):
         return found
 
     def partition(self, sep: str, /) -> tuple[str, str, str]:
-        first, middle, _ = str.partition(self, sep)
-        return self._three(len(first), len(first) + len(middle))
+        return self._three(*map(len, str.partition(self, sep)))
 
     def rpartition(self, sep: str, /) -> tuple[str, str, str]:
         guard.search(self, sep)
-        first, middle, _ = str.rpartition(self, sep)
-        return self._three(len(first), len(first) + len(middle))
+        return self._three(*map(len, str.rpartition(self, sep)))
 
-    def _three(self, start: int, stop: int) -> tuple[str, str, str]:
-        return self[:start], self[start:stop], self[stop:]
+    def _three(self, first: int, second: int, _: int) -> tuple[str, str, str]:
+        return self[:first], self[first : first + second], self[first + second :]
 
     def _kept(self, text: str, start: int) -> str:
         if len(text) == len(self):
