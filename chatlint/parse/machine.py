@@ -57,7 +57,7 @@ from chatlint.parse.turns import Frame, Kind, Mark, Turn, turn_of, words_of
 _EXACT = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.HEADER)
 """Marks whose left edge is as the format has it: whitespace before them is the content's."""
 _BEFORE_HEADERS = (Kind.HEADER, Kind.END_OF_MESSAGE, Kind.REASONING_END)
-_CLOSING = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.REASONING_END, Kind.CONTENT_END, Kind.STRAY)
+_CLOSING = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.REASONING_END, Kind.CONTENT_END)
 _CUT = 3
 """So much of a cut mark must be there to tell it from content."""
 _HEADER = 300
@@ -70,6 +70,8 @@ class Machine:
     def __init__(self, output: OutputFormat, tools: Tools, generation_prompt: str, reasoning: bool) -> None:
         # Content that begins with nothing but whitespace begins, as it were, with a mark.
         marked = any(part.start and not part.start.strip() for part in output.content.every)
+        self._trail = next((part.end for part in output.content.every if part.end.isspace()), "")
+        """Whitespace that the format writes between content and the end of the turn."""
         self.stream = Stream()
         self._scribe = Scribe()
         self._prose = Prose(self._scribe, apart=reasoning, marked=marked)
@@ -153,11 +155,13 @@ class Machine:
         start = marks.find(stream.text, stream.at, False)
         if isinstance(start, int) and start < len(stream.text):
             alone = prose.fresh and not stream.text[stream.at : start].strip()
-            closers = (mark for mark, what in marks.entries if what.kind in _CLOSING)
+            kinds = (*_CLOSING, Kind.STRAY) if alone else _CLOSING
+            closers = (mark for mark, what in marks.entries if what.kind in kinds)
             enough = prose.in_reasoning or alone or len(stream.text) - start >= _CUT
             if enough and begun(closers, stream.text, start):
                 stream.text = stream.text[:start].rstrip()
-        prose.say(stream.text[stream.at :])
+        rest = stream.text[stream.at :]
+        prose.say(rest if prose.in_reasoning else rest.removesuffix(self._trail))
         stream.at = len(stream.text)
 
     def _hush(self) -> Quiet:
@@ -234,11 +238,11 @@ class Machine:
             prose.say(before + mark)
             prose.marked = False
             return mark
-        lead = found.what.marker.lead
+        lead = found.what.marker.lead or ("" if prose.in_reasoning else self._trail)
         if kind not in _EXACT:
             before = before.rstrip()
-        elif lead and before.endswith(lead):
-            before = before[: -len(lead)]
+        else:
+            before = before.removesuffix(lead)
         prose.say(before)
         prose.after_mark()
         return mark
