@@ -97,3 +97,6 @@ HUB_RANGE_BYTES = 3 * 1024 * 1024
 
 GRAMMAR_RULES = 20_000
 """Most rules of an exported grammar; eighty tools with eight parameters each need some 2,000."""
+
+RESPONSE_PATTERN_CHARACTERS = 2_000
+"""Longest pattern of a package's response template that is tried; real ones stay under 200."""

@@ -175,7 +175,7 @@ def _begins(body: str) -> str:
     call."""
     before = body.partition(ARGUMENTS)[0].rstrip().removesuffix('"')
     tokens = re.findall(r'"(?:[^"\\]|\\.)*"|[^\s"]', before)
-    string = r'"(?:[^"\\]|\\.)*"'
+    string = r'"[^"]*"'
     return r"\s*".join(string if "⟨" in token else re.escape(token) for token in tokens)
 
 

@@ -70,9 +70,9 @@ def export_format(
     if target is ExportTarget.DEEPINFER:
         return "\n".join((*_DEEPINFER, ""))
     if target is ExportTarget.RESPONSE_TEMPLATE:
-        from chatlint.export.response_template import response_template
+        from chatlint.export.inversion import proven_template
 
-        return _json(response_template(format))
+        return _json(proven_template(format))
     if target in (ExportTarget.GBNF, ExportTarget.LARK, ExportTarget.STRUCTURAL_TAG):
         from chatlint.export.turn import Request
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from chatlint.conversation import JSON
 from chatlint.parse.formats import Items, Members, OutputFormat, Syntax, ToolCalls, Values
 from chatlint.parse.notation import Encoding
-from chatlint.parse.patterns import NAME, Slot, pieces, skeleton, slots
+from chatlint.parse.patterns import Slot, pieces, skeleton, slots
 from chatlint.parse.schemas import type_of
 
 SAMPLE_ID = "abc000000"
@@ -47,26 +47,39 @@ def write_turn(
 ) -> str:
     """What follows the header in a turn of these parts, up to the mark that ends the turn.
 
-    Parts are written in the format's order; a header stands between the messages of one turn.
+    Parts are written in the format's order. Where each is a message, its end and a header stand between them.
     """
-    texts = {
-        "reasoning": _around(output.reasoning, reasoning) if output.reasoning else "",
+    parts = {
+        "reasoning": _around(output.reasoning, reasoning) if output.reasoning else ("", ""),
         "content": _around(output.content, content),
-        "tool_calls": write_calls(output.tool_calls, calls) if output.tool_calls and calls else "",
+        "tool_calls": (write_calls(output.tool_calls, calls), "")
+        if output.tool_calls and calls
+        else ("", ""),
     }
-    shown = [texts[part] for part in output.order if texts[part]]
-    return _between_messages(output).join(shown)
+    shown = [(name, *parts[name]) for name in output.order if parts[name][0]]
+    several = bool(output.header_end or output.end_of_message)
+    text = ""
+    for index, (name, part, end) in enumerate(shown):
+        over = index + 1 < len(shown) and several
+        closed = end or name == "tool_calls"
+        between = (
+            ("" if closed else _first(output.end_of_message)) + fill(output.header, _ZERO) if over else ""
+        )
+        text += part + end + between
+    return text
 
 
-def _around(part: object, text: str) -> str:
-    marks = {Slot.COUNTER: "0"}
-    start, end = (fill(str(getattr(part, name)), marks) for name in ("start", "end"))
-    return f"{start}{text}{end}" if text else ""
+_ZERO = {Slot.COUNTER: "0"}
 
 
-def _between_messages(output: OutputFormat) -> str:
-    """What stands between two parts that are messages of their own: the header again."""
-    return fill(output.header, {Slot.COUNTER: "0"}) if output.header_end else ""
+def _first(marks: Sequence[str]) -> str:
+    return fill(marks[0], _ZERO) if marks else ""
+
+
+def _around(part: object, text: str) -> tuple[str, str]:
+    """A part with its opener, and its closer."""
+    start, end = (fill(str(getattr(part, name)), _ZERO) for name in ("start", "end"))
+    return (f"{start}{text}", end) if text else ("", "")
 
 
 def _call(calls: ToolCalls, call: Call, counter: int) -> str:
@@ -129,8 +142,3 @@ def write_value(values: Values, value: JSON) -> str:
     else:
         text = repr(value) if way.encoding is Encoding.PYTHON else _json(value)
     return way.start + text + way.end
-
-
-def names_in(pattern: str) -> bool:
-    """Whether a pattern says the tool's name."""
-    return NAME in pattern

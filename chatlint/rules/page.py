@@ -3,7 +3,8 @@
 Headings: `What it does`, `Why is this bad`, `Example`, and where there is more to say than the finding
 does, `Fix`. The example holds a template that the rule finds (```` ```jinja bad ````), one that nothing
 finds (```` ```jinja good ````), and for rules about a package what is in it: ```` ```json tokenizer.json ````
-(facts about tokens), `copies` (templates by file), `named` (templates by name), `base` (a template)."""
+(facts about tokens), `copies` (templates by file), `named` (templates by name), `base` (a template),
+`response_template` (that of the tokenizer's files)."""
 
 from __future__ import annotations
 

@@ -38,6 +38,7 @@ def package_of(target: Target, reading: Reading, *, host: str) -> Package:
         ggufs=tuple(gguf.facts for gguf in reading.ggufs),
         notes=tuple(reading.notes),
         template_readers=_template_readers(reading),
+        response_template=reading.objects.get("tokenizer_config.json", {}).get("response_template"),
     )
 
 

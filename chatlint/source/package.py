@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from chatlint.conversation import JSON
+
 
 class TargetKind(StrEnum):
     """Where a target lives."""
@@ -191,6 +193,8 @@ class Package:
     template_readers: tuple[EngineTemplate, ...] = ()
     base: Package | None = None
     """What this one ought to be a copy of."""
+    response_template: JSON = None
+    """How transformers 5 reads the model's output, from `tokenizer_config.json`; None if it does not say."""
 
     def template(self, name: str = "default") -> Template:
         """The template of that name. Raises KeyError with the names there are."""

@@ -38,10 +38,12 @@ def subject_of(
     copies: str = "",
     base: str = "",
     named: str = "",
+    response_template: str = "",
 ) -> Iterator[Subject]:
     """A subject with this template. `tokenizer` is JSON: bos, eos, adds_bos, and added_tokens as a list of texts
     whose positions are the ids; `generation_config` its ids there. `learned` lets it have an output format.
-    More JSON: `copies` are texts by the file they stand in, `named` further templates by name, `base` a text."""
+    More JSON: `copies` are texts by the file they stand in, `named` further templates by name, `base` a text,
+    `response_template` one of tokenizer_config.json."""
     facts = _facts(tokenizer) if tokenizer else TokenizerFacts()
     given = {"bos_token": facts.bos, "eos_token": facts.eos} if tokenizer else ASSUMED
     template = Template(
@@ -67,6 +69,7 @@ def subject_of(
         tokenizer=facts,
         generation=_generation(tokenizer),
         files=(PackageFile("config.json", "", 2),) if tokenizer else (),
+        response_template=json.loads(response_template) if response_template else None,
     )
     with Trace(template, RenderSettings(host=host)) as trace:
         subject = Subject(package, template, trace)
