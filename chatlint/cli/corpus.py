@@ -31,9 +31,9 @@ def _title(name: str) -> str:
     """What an entry's `expected.json` calls it."""
     import json
 
-    from chatlint.source.bundled import corpus_entry
+    from chatlint.source.bundled import bundled
 
-    expected = corpus_entry(name) / "expected.json"
+    expected = bundled("corpus") / name / "expected.json"
     return str(json.loads(expected.read_text(encoding="utf-8"))["title"]) if expected.is_file() else ""
 
 
