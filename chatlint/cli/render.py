@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from chatlint.text import Prompt
 
 DEFAULT_PROBE = "roles/system-user"
+ANSWERED_PROBE = "roles/user-assistant-user"
+"""What is shown where the question is what the model wrote."""
 
 Messages = Annotated[
     str | None, typer.Option("--messages", metavar="FILE", help="Messages as JSON; - is standard input.")
@@ -27,6 +29,14 @@ ProbeId = Annotated[
     str | None, typer.Option("--probe", metavar="ID", help="A probe or a case instead, as findings name it.")
 ]
 Spans = Annotated[bool, typer.Option("--spans", help="A table: place, origin and text of each span.")]
+Tokens = Annotated[
+    bool,
+    typer.Option("--tokens", help="Token ids; input is never read as special tokens. Needs `tokenizers`."),
+]
+Mask = Annotated[
+    bool,
+    typer.Option("--mask", help="Token ids, and which of them the model wrote: the loss mask of training."),
+]
 Format = Annotated[str, typer.Option("--format", metavar="F", help="What to print: terminal, json.")]
 NoGenerationPrompt = Annotated[
     bool, typer.Option("--no-generation-prompt", help="Without a generation prompt.")
@@ -41,6 +51,8 @@ def show_prompt(
     probe: ProbeId = None,
     name: options.Name = None,
     spans: Spans = False,
+    tokens: Tokens = False,
+    mask: Mask = False,
     no_generation_prompt: NoGenerationPrompt = False,
     format_: Format = "terminal",
     host: options.Host = None,
@@ -55,14 +67,21 @@ def show_prompt(
 
     To a pipe it is the exact text. Exit status 1 if the template refuses the conversation or breaks on it.
     """
-    from chatlint.cli.loading import Wanted, opened
+    from chatlint.cli.loading import Wanted, opened_in_package
 
     options.listing(format_)
     wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)
-    with opened(wanted) as trace:
-        seen = _asked(trace, messages, tools, kwargs, probe, not no_generation_prompt)
-    if seen.prompt is None:
-        raise typer.Exit(_refused(seen))
+    with opened_in_package(wanted) as (package, trace):
+        generation = not (no_generation_prompt or mask)
+        asked = probe or (ANSWERED_PROBE if mask and not messages else None)
+        seen = _asked(trace, messages, tools, kwargs, asked, generation)
+        if seen.prompt is None:
+            raise typer.Exit(_refused(seen))
+        if tokens or mask:
+            from chatlint.cli.tokens import print_tokens
+
+            print_tokens(package, trace, seen, mask=mask, offline=offline, format_=format_, color=color)
+            return
     _print(seen.prompt, spans, format_, color)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 
 from chatlint.errors import TargetError
 from chatlint.limits import HUB_WHOLE_BYTES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
@@ -26,7 +27,7 @@ from chatlint.source.found import TEMPLATE_FILE, Reader
 from chatlint.source.hub_cache import HubCache, offline_by_environment
 from chatlint.source.hub_errors import GatedError, NoSuchFileError, UnreachableError
 from chatlint.source.hub_folder import HubFolder, Opener
-from chatlint.source.hub_listing import Address, Listing, address_of
+from chatlint.source.hub_listing import Address, HubFile, Listing, address_of
 from chatlint.source.hub_shelf import HubShelf
 from chatlint.source.package import Target
 from chatlint.source.quantizations import ALL, chosen_models, models_among
@@ -58,6 +59,26 @@ def read_hub(
             return visit.online()
         except UnreachableError as error:
             return visit.unreachable(error)
+
+
+def fetch_file(target: Target, path: str, *, offline: bool, say: Callable[[str], None]) -> Path:
+    """One whole file of a Hub target that was read before (its revision is a commit), on this machine.
+
+    Raises TargetError.
+    """
+    address = address_of(target)
+    cache, listing = HubCache(), Listing(address.repo, address.revision, (HubFile(path),))
+    if cache.path(listing.repo, listing.commit, path) is None and not (offline or offline_by_environment()):
+        from chatlint.source.hub_client import HubClient, quiet
+
+        with quiet():
+            failed = HubClient(say).fetch(address, listing, [path])
+        if path in failed:
+            raise failed[path]
+    found = cache.path(listing.repo, listing.commit, path)
+    if found is None:
+        raise TargetError(f"{path} of {address} is not on this machine", hint="run once without --offline")
+    return found
 
 
 @dataclass(frozen=True, slots=True)
