@@ -158,6 +158,7 @@ def target_report(target: str, package: Package, judged: Sequence[TemplateReport
         failures=package.failures,
         notes=package.notes,
         template_readers=package.template_readers,
+        kv_cache=package.kv_cache,
     )
 
 

@@ -25,6 +25,7 @@ from chatlint.rules.finding import Finding, Severity
 from chatlint.source.package import (
     EngineTemplate,
     Failure,
+    KvCache,
     Package,
     PackageFile,
     TargetKind,
@@ -155,6 +156,7 @@ class TargetReport:
     failures: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
     template_readers: tuple[EngineTemplate, ...] = ()
+    kv_cache: KvCache | None = None
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -181,7 +183,17 @@ class TargetReport:
             "failures": plain(self.failures),
             "notes": plain(self.notes),
             "template_readers": plain(self.template_readers),
+            "kv_cache": _priced(self.kv_cache),
         }
+
+
+def _priced(cache: KvCache | None) -> JSON:
+    """The price of a token, and of what a thousand tokens of kept reasoning cost."""
+    if cache is None:
+        return None
+    facts = plain(cache)
+    assert isinstance(facts, dict)
+    return {**facts, "bytes_per_1000_tokens": 1000 * cache.bytes_per_token}
 
 
 @dataclass(frozen=True, slots=True)

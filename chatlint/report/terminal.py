@@ -57,8 +57,23 @@ def _facts(canvas: Canvas, target: TargetReport, report: TemplateReport) -> Iter
 
 
 def _notes(canvas: Canvas, target: TargetReport) -> Iterator[str]:
-    for note in (*target.notes, *_readers(target)):
+    for note in (*target.notes, *_readers(target), *_price(target)):
         yield from canvas.wrap(words(note), indent="        ", first=[("  note: ", "strong")])
+
+
+def _price(target: TargetReport) -> Iterator[str]:
+    """What history costs while it is served."""
+    cache = target.kv_cache
+    if cache is None:
+        return
+    kept = cache.growing_layers
+    layers = f"{kept} of {cache.layers} layers" if kept < cache.layers else f"{kept} layers"
+    most = "at most " if cache.at_most else ""
+    token, thousand = cache.bytes_per_token / 1024, cache.bytes_per_token * 1000 / 1024**2
+    yield (
+        f"a token of history takes {most}{token:.4g} KiB of KV cache ({cache.kind}, {layers}), "
+        f"1,000 tokens of kept reasoning {thousand:.4g} MiB"
+    )
 
 
 def _readers(target: TargetReport) -> Iterator[str]:

@@ -6,6 +6,7 @@ from chatlint.errors import NoTemplateError, TargetError
 from chatlint.source.directory import JSON_FILES, TEMPLATE_READERS, TOKENIZER_FILE, Reading
 from chatlint.source.engine_templates import engine_templates
 from chatlint.source.found import Reader, choose
+from chatlint.source.kv_cache import kv_cache
 from chatlint.source.package import (
     EngineTemplate,
     GenerationFacts,
@@ -38,6 +39,7 @@ def package_of(target: Target, reading: Reading, *, host: str) -> Package:
         ggufs=tuple(gguf.facts for gguf in reading.ggufs),
         notes=tuple(reading.notes),
         template_readers=_template_readers(reading),
+        kv_cache=kv_cache(reading.objects.get("config.json")),
         response_template=reading.objects.get("tokenizer_config.json", {}).get("response_template"),
     )
 

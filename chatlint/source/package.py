@@ -155,6 +155,26 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class KvCache:
+    """What a token of history costs in memory while it is served.
+
+    `kind` is multi-head, grouped-query, multi-query or latent; `growing_layers` are those that keep every
+    token. `element_assumed`: no file names the element's type, two bytes are taken. `at_most`: a sliding
+    window bounds some layers, and no file says which.
+    """
+
+    kind: str
+    layers: int
+    growing_layers: int
+    key_value_heads: int
+    head_size: int
+    element_bytes: int
+    bytes_per_token: int
+    element_assumed: bool = False
+    at_most: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class TemplatePick:
     """A template by where it stands: file, name, and sha256 of its text."""
 
@@ -193,6 +213,7 @@ class Package:
     template_readers: tuple[EngineTemplate, ...] = ()
     base: Package | None = None
     """What this one ought to be a copy of."""
+    kv_cache: KvCache | None = None
     response_template: JSON = None
     """How transformers 5 reads the model's output, from `tokenizer_config.json`; None if it does not say."""
 
