@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from chatlint.report.canvas import Line
 
 Target: TypeAlias = Annotated[
-    str, typer.Argument(metavar="TARGET", help="A .jinja, a model directory, a .gguf, -, or corpus:NAME.")
+    str,
+    typer.Argument(
+        metavar="TARGET", help="A .jinja, a model directory, a .gguf, org/name on the Hub, -, or corpus:NAME."
+    ),
 ]
 Host: TypeAlias = Annotated[
     str | None, typer.Option("--host", metavar="NAME", help="Who renders.", show_default="transformers-5.24")
