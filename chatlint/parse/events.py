@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, init=False)

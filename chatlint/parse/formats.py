@@ -66,7 +66,7 @@ body without ⟨name⟩: `⟨id⟩<|with|>⟨arguments⟩`, or, if its make is k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -75,6 +75,7 @@ from chatlint.errors import UsageError
 from chatlint.parse import patterns, saved
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written, check_marks
 from chatlint.parse.patterns import Slot
+from chatlint.records import dataclass
 
 if TYPE_CHECKING:
     from chatlint.parse.parser import OutputParser

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias, TypeVar
 
 from chatlint.parse.markers import Marker, MarkerSet, marker
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 from chatlint.parse.patterns import KEY, VALUE, Slot, split_at
 from chatlint.parse.schemas import ALL, STRING, Types
+from chatlint.records import dataclass
 
 T = TypeVar("T")
 Place: TypeAlias = Literal["member", "separator", "end"]

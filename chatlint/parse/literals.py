@@ -32,7 +32,10 @@ _sound = re.compile(
 _word = re.compile(r"[^\s,:{}\[\]()\"'<>]{1,200}").match
 _number = re.compile(_NUMBER).fullmatch
 _WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
-_runs = {quote: re.compile(rf"[^{quote}\\\x00-\x1f\"]*").match for quote in "\"'"}
+_runs = {
+    '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+').match,
+    "'": re.compile(r"[^'\"\\\x00-\x1f]*").match,
+}
 _special = {quote: re.compile(rf"[{quote}\\\x00-\x1f\"]").search for quote in "\"'"}
 _closers = re.compile(r"[}\])]").findall
 _OPEN = {"{": "{", "[": "[", "(": "["}

@@ -158,7 +158,7 @@ class Machine:
             kinds = (*_CLOSING, Kind.STRAY) if alone else _CLOSING
             closers = (mark for mark, what in marks.entries if what.kind in kinds)
             enough = prose.in_reasoning or alone or len(stream.text) - start >= _CUT
-            if enough and begun(closers, stream.text, start):
+            if enough and (prose.apart or not prose.in_reasoning) and begun(closers, stream.text, start):
                 stream.text = stream.text[:start].rstrip()
         rest = stream.text[stream.at :]
         prose.say(rest if prose.in_reasoning else rest.removesuffix(self._trail))

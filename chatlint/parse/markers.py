@@ -149,6 +149,18 @@ class Found(NamedTuple, Generic[T]):
     what: T
 
 
+def _beginnings(words: Iterable[str], depth: int = 4) -> str:
+    """A regular expression for the first characters of each word, or for fewer where the text ends there."""
+    following: dict[str, list[str]] = {}
+    for word in words:
+        following.setdefault(word[0], []).append(word[1:])
+    branches = []
+    for letter, rests in following.items():
+        deeper = depth > 1 and all(rests)
+        branches.append(re.escape(letter) + (rf"(?:\Z|{_beginnings(rests, depth - 1)})" if deeper else ""))
+    return "|".join(branches)
+
+
 class MarkerSet(Generic[T]):
     """Several marks looked for at once; of those that fit at one place the longest counts, then the first."""
 
@@ -168,9 +180,8 @@ class MarkerSet(Generic[T]):
         never = r"(?!)"
         pattern = re.compile("|".join(map(re.escape, firsts)) or never)
         self._search, self._at_first = pattern.search, pattern.match
-        letters = "".join(map(re.escape, sorted(self._by_letter)))
-        self.alarm = re.compile(f"[{letters}]" if letters else never).search
-        """Finds the first character that some mark begins with."""
+        self.alarm = re.compile(_beginnings(firsts) or never).search
+        """Finds a place where a mark begins, or may begin if more text comes, by its first characters."""
 
     def match(self, text: str, at: int, key: str = "") -> Found[T] | int:
         """The mark at `at`, or NO or MORE. MORE also where a longer one than already fits may come."""

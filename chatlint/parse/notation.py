@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from enum import StrEnum
 
 from chatlint.parse import patterns
 from chatlint.parse.patterns import Slot
+from chatlint.records import dataclass
 
 
 def check_marks(part: object, names: tuple[str, ...]) -> None:

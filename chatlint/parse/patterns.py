@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TypeAlias
 
 from chatlint.errors import UsageError
+from chatlint.records import dataclass
 
 
 class Slot(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -12,6 +12,7 @@ from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.layouts import Layout, Layouts
 from chatlint.parse.markers import Marker, MarkerSet, marker
 from chatlint.parse.patterns import COUNTER, NAME, Skeleton, Slot, pieces, skeleton
+from chatlint.records import dataclass
 
 Step: TypeAlias = Marker | Slot
 _REAL = (Slot.NAME, Slot.ID, Slot.ARGUMENTS)

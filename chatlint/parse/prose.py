@@ -59,7 +59,7 @@ class Prose:
         if self.fresh and not waiting.strip():
             return False
         text = self.last[-80:] + waiting[-80:]
-        if text[-1:] in _OPENING_QUOTES or (text[-1:] in "\"'" and text[-2:-1].isspace()):
+        if text[-1:] in _OPENING_QUOTES or (text[-1:] in ("'", '"') and not text[-2:-1].strip()):
             return True
         words = text.rstrip()
         gap = text[len(words) :]

@@ -1,0 +1,156 @@
+"""How fast the machine reads, in CPU time: `python -m tests.benchmarks.parse [part of a name …]`.
+
+For each kind of text: MB/s whole, MB/s in chunks of 4 characters, and what twice the text costs (linear: 2.0).
+At the end the baseline that many servers use: parse all that has come again at every chunk.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import time
+from collections.abc import Callable
+
+from chatlint.parse.formats import OutputFormat
+from tests.parse.catalogue import CATALOGUE
+
+SIZE = 1_000_000
+CHUNK = 4
+ROUNDS = 5
+WORDS = "the of and to in is that for it as was with be by on not he his but at are this have from or had an they which".split()
+TOOLS = [
+    {
+        "type": "function",
+        "function": {
+            "name": "write_file",
+            "parameters": {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string"},
+                    "text": {"type": "string"},
+                    "rows": {"type": "array"},
+                    "mode": {"type": "integer"},
+                },
+            },
+        },
+    }
+]
+
+
+def prose(size: int) -> str:
+    """Words, sentences, paragraphs."""
+    source = random.Random(size)
+    parts, length = [], 0
+    while length < size:
+        part = source.choice(WORDS) + source.choice([" "] * 14 + [", ", ". ", "\n\n"])
+        parts.append(part)
+        length += len(part)
+    return "".join(parts)[:size].strip()
+
+
+def code(size: int) -> str:
+    """Lines with quotes, brackets and indents."""
+    line = 'def read(self, path: str) -> dict[str, list[int]]:\n    return {"path": path, "lines": [len(x) for x in open(path)]}\n\n'
+    return (line * (size // len(line) + 1))[:size].strip()
+
+
+def object_call(arguments: dict) -> str:
+    """One call as a JSON object between tags."""
+    return '<tool_call>\n{"name": "write_file", "arguments": ' + json.dumps(arguments) + "}\n</tool_call>"
+
+
+def element_call(arguments: dict) -> str:
+    """One call as elements, values raw."""
+    members = [
+        f"<parameter={key}>\n{value if isinstance(value, str) else json.dumps(value)}\n</parameter>\n"
+        for key, value in arguments.items()
+    ]
+    return "<tool_call>\n<function=write_file>\n" + "".join(members) + "</function>\n</tool_call>"
+
+
+def turn(size: int, call: Callable[[dict], str]) -> str:
+    """A long turn as agents have it: reasoning, an answer, a file to write."""
+    third = size // 3
+    return f"<think>\n{prose(third)}\n</think>\n\n{prose(third)}\n" + call(
+        {"path": "a.py", "text": code(third)}
+    )
+
+
+def many(size: int, call: Callable[[dict], str]) -> str:
+    """Nothing but calls of some 400 characters."""
+    one = call({"path": "src/a.py", "text": prose(300), "mode": 420}) + "\n"
+    return one * (size // len(one))
+
+
+def rows(size: int) -> list:
+    """Data that is mostly structure."""
+    row = {"id": 12, "name": "some name", "ok": True, "values": [1, 2.5, None]}
+    return [row] * (size // len(json.dumps(row)))
+
+
+KINDS: dict[str, tuple[str, Callable[[int], str]]] = {
+    "prose": ("hermes_json", prose),
+    "reasoning": ("qwen_xml", lambda size: "<think>\n" + prose(size)),
+    "channel": ("harmony", lambda size: "<|channel|>final<|message|>" + prose(size)),
+    "turn, object": ("hermes_json", lambda size: turn(size, object_call)),
+    "turn, elements": ("qwen_xml", lambda size: turn(size, element_call)),
+    "many calls, object": ("hermes_json", lambda size: many(size, object_call)),
+    "many calls, elements": ("qwen_xml", lambda size: many(size, element_call)),
+    "string argument, object": ("hermes_json", lambda size: object_call({"text": prose(size)})),
+    "string argument, raw": ("qwen_xml", lambda size: element_call({"text": prose(size)})),
+    "code argument, object": ("hermes_json", lambda size: object_call({"text": code(size)})),
+    "code argument, raw": ("qwen_xml", lambda size: element_call({"text": code(size)})),
+    "rows, object": ("hermes_json", lambda size: object_call({"rows": rows(size)})),
+    "rows, elements": ("qwen_xml", lambda size: element_call({"rows": rows(size)})),
+    "python call": (
+        "lfm2_pythonic",
+        lambda size: f"<|tool_call_start|>[write_file(text={prose(size)!r})]<|tool_call_end|>",
+    ),
+    "markup in prose": ("hermes_json", lambda size: "<p>some <b>text</b></p>\n" * (size // 24)),
+}
+
+
+def seconds(output: OutputFormat, text: str, chunk: int) -> float:
+    """CPU seconds to read a text, the best of some rounds."""
+    chunks = [text[i : i + chunk] for i in range(0, len(text), chunk)] if chunk else [text]
+    best = float("inf")
+    for _ in range(ROUNDS):
+        parser = output.parser(tools=TOOLS)
+        started = time.process_time()
+        for piece in chunks:
+            parser.feed(piece)
+        parser.finish()
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def again_seconds(output: OutputFormat, text: str) -> float:
+    """CPU seconds if all that has come is parsed again at every chunk."""
+    started = time.process_time()
+    for end in range(CHUNK, len(text), CHUNK):
+        output.parser(tools=TOOLS).parse(text[:end])
+    return time.process_time() - started
+
+
+def main(wanted: list[str]) -> None:
+    """Prints the table."""
+    print(f"{'kind':26}{'whole MB/s':>12}{'chunks MB/s':>12}{'whole 2x':>10}{'chunks 2x':>10}")
+    for kind, (name, make) in KINDS.items():
+        if wanted and not any(part in kind for part in wanted):
+            continue
+        output = CATALOGUE[name].output
+        once, twice = make(SIZE), make(2 * SIZE)
+        whole, chunked = seconds(output, once, 0), seconds(output, once, CHUNK)
+        ratios = seconds(output, twice, 0) / whole, seconds(output, twice, CHUNK) / chunked
+        size = len(once.encode()) / 1e6
+        print(f"{kind:26}{size / whole:12.1f}{size / chunked:12.2f}{ratios[0]:10.2f}{ratios[1]:10.2f}")
+    output, text = CATALOGUE["hermes_json"].output, turn(8_000, object_call)
+    ours, again = seconds(output, text, CHUNK), again_seconds(output, text)
+    print(
+        f"baseline, {len(text)} characters: {ours * 1e3:.1f} ms here, {again * 1e3:.0f} ms again and again ({again / ours:.0f} times)"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
