@@ -16,7 +16,7 @@ def impatient(monkeypatch):
     """Waiting is measured in seconds, not in tens of them."""
     for module in (hub_client, hub_stream):
         monkeypatch.setattr(module, "HUB_WAIT_SECONDS", 1.0)
-    monkeypatch.setattr(hub_client, "HUB_SECONDS", 6.0)
+    monkeypatch.setattr(hub_client, "HUB_SECONDS", 3.0)
 
 
 def refused(load, target="org/model", **options):

@@ -53,8 +53,17 @@ def test_it_is_taken_from_the_clients_file(hub, run, home):
     assert run("check", "org/model", HF_HUB_DISABLE_IMPLICIT_TOKEN="1").status == 3
 
 
-@pytest.mark.parametrize("token", [TOKEN, "hf_wrong_and_sEcReT", "hf_sEcReT\x01x", "hf_sEcReT\u0435"])
-@pytest.mark.parametrize("fault", ["", "GET /api", "GET /cdn/"])
+@pytest.mark.parametrize(
+    ("token", "fault"),
+    [
+        (TOKEN, ""),
+        (TOKEN, "GET /api"),
+        (TOKEN, "GET /cdn/"),
+        ("hf_wrong_and_sEcReT", ""),
+        ("hf_sEcReT\x01x", ""),
+        ("hf_sEcReT\u0435", ""),
+    ],
+)
 def test_it_is_never_printed(hub, run, token, fault):
     add_private(hub)
     if fault:
