@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from chatlint.errors import TargetError
 from tests.source.hub.conftest import model_files
 from tests.source.model_files import template_processing, tokenizer_json
 
@@ -196,3 +199,42 @@ print(cache_root()); print(HF_HUB_CACHE)
     for place in places:
         ours, theirs = run(code=code, **place).out.splitlines()
         assert ours == theirs, place
+
+
+def test_templates_of_strangers_are_rendered_apart(hub, load):
+    from chatlint.config import Settings
+    from chatlint.results import question
+
+    hub.add("org/model", model_files())
+    package = load("org/model")
+    assert question(package.template(), package, Settings()).untrusted
+
+
+def test_another_template_with_this_models_tokens(hub, load, tmp_path):
+    hub.add("org/model", model_files())
+    (tmp_path / "mine.jinja").write_text("{{ bos_token }}mine")
+    package = load("org/model", template_file=str(tmp_path / "mine.jinja"))
+    assert package.template().text == "{{ bos_token }}mine"
+    assert package.template().special_tokens["bos_token"] == "<s>"
+    assert package.generation.eos_ids["generation_config.json"] == (4,)
+
+
+def test_a_template_of_the_repository_that_nobody_reads(hub, load):
+    hub.add("org/model", model_files(**{"templates/other.jinja": b"{{ eos_token }}other"}))
+    package = load("org/model:templates/other.jinja")
+    assert package.template().text == "{{ eos_token }}other"
+    assert package.template().special_tokens["eos_token"] == "<|im_end|>"
+    assert load("org/model:templates/other.jinja", offline=True).templates == package.templates
+
+
+def test_the_whole_tokenizer_where_ids_are_asked_for(hub, load):
+    from chatlint.source.tokenizer_file import tokenizer_file
+
+    content = large_tokenizer(2_000_000, 10)
+    hub.add("org/model", model_files(**{"tokenizer.json": content}))
+    package = load("org/model")
+    with pytest.raises(TargetError, match=r"tokenizer.json of .* is not on this machine"):
+        tokenizer_file(package, offline=True)
+    assert tokenizer_file(package).read_bytes() == content
+    hub.die()
+    assert tokenizer_file(load("org/model", offline=True), offline=True).read_bytes() == content
