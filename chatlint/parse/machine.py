@@ -44,14 +44,14 @@ from __future__ import annotations
 
 from chatlint.parse import guesses
 from chatlint.parse.calls import CallReader
-from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, Scribe
+from chatlint.parse.events import Event, Scribe
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.markers import MORE, Found, MarkerSet, begun
 from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.prompts import opening
 from chatlint.parse.prose import Prose
 from chatlint.parse.schemas import Tools
-from chatlint.parse.stream import BLANKS, Quiet, Reading, Stream, blank
+from chatlint.parse.stream import BLANKS, Reading, Stream, blank
 from chatlint.parse.turns import Frame, Kind, Mark, Turn, turn_of, words_of
 
 _EXACT = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.HEADER)
@@ -145,7 +145,7 @@ class Machine:
             stream.at += len(said)
             stream.trim()
             if not self._prose.fresh and not self._guesses_calls:
-                stream.quiet = self._hush()
+                stream.quiet = self._prose.hush(stream, self._marks.alarm)
             yield
             stream.quiet = None
 
@@ -163,29 +163,6 @@ class Machine:
         rest = stream.text[stream.at :]
         prose.say(rest if prose.in_reasoning else rest.removesuffix(self._trail))
         stream.at = len(stream.text)
-
-    def _hush(self) -> Quiet:
-        """The short way through prose: no character of a chunk, nor of what waits, begins a mark."""
-        stream, prose, alarm = self.stream, self._prose, self._marks.alarm
-        delta = ReasoningDelta if prose.in_reasoning and prose.apart else ContentDelta
-
-        def hush(chunk: str) -> list[Event] | None:
-            text = stream.text + chunk
-            if alarm(text):
-                return None
-            said = text.rstrip()
-            if not said:
-                return None
-            if said is text:
-                stream.text = ""
-            elif len(text) - len(said) <= BLANKS:
-                stream.text = text[len(said) :]
-            else:
-                return None
-            prose.last = said
-            return [delta(said)]
-
-        return hush
 
     # Marks
 

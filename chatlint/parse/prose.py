@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from chatlint.parse.events import Scribe
+from collections.abc import Callable
+
+from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, Scribe
+from chatlint.parse.stream import BLANKS, Quiet, Stream
 
 _SENTENCE_ENDS = frozenset(".!?:;…。！？：；)]}>\"'`*»”’")
 _OPENING_QUOTES = frozenset("`“‘«([{")
@@ -27,7 +30,7 @@ class Prose:
         self.marked = marked
         """Whether there was a mark: then whitespace before the first word belongs to it."""
         self.last = ""
-        """The end of what was said since the last mark."""
+        """The end of what was said since the last mark: two characters or more, if there are so many."""
         self.literal = False
         """Whether an opener stands in it as text: then its closer is text too."""
         self._content_said = False
@@ -40,12 +43,34 @@ class Prose:
         if not text:
             return
         self.fresh = False
-        self.last = text
+        self.last = self.last[-1:] + text
         if self.in_reasoning and self.apart:
             self._scribe.reasoning(text)
         else:
             self._content_said = True
             self._scribe.content(text)
+
+    def hush(self, stream: Stream, alarm: Callable[[str], object]) -> Quiet:
+        """The short way: no character of a chunk, nor of what waits, begins a mark."""
+        delta = ReasoningDelta if self.in_reasoning and self.apart else ContentDelta
+
+        def hush(chunk: str) -> list[Event] | None:
+            text = stream.text + chunk
+            if alarm(text):
+                return None
+            said = text.rstrip()
+            if not said:
+                return None
+            if said is text:
+                stream.text = ""
+            elif len(text) - len(said) <= BLANKS:
+                stream.text = text[len(said) :]
+            else:
+                return None
+            self.last = said if len(said) > 1 else self.last[-1:] + said
+            return [delta(said)]
+
+        return hush
 
     def after_mark(self) -> None:
         """A mark was passed; the next prose begins."""

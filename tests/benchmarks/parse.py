@@ -18,7 +18,37 @@ from tests.parse.catalogue import CATALOGUE
 SIZE = 1_000_000
 CHUNK = 4
 ROUNDS = 5
-WORDS = "the of and to in is that for it as was with be by on not he his but at are this have from or had an they which".split()
+WORDS = [
+    "the",
+    "of",
+    "and",
+    "to",
+    "in",
+    "is",
+    "that",
+    "for",
+    "it",
+    "as",
+    "was",
+    "with",
+    "be",
+    "by",
+    "on",
+    "not",
+    "he",
+    "his",
+    "but",
+    "at",
+    "are",
+    "this",
+    "have",
+    "from",
+    "or",
+    "had",
+    "an",
+    "they",
+    "which",
+]
 TOOLS = [
     {
         "type": "function",
