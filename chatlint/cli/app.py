@@ -20,6 +20,7 @@ from chatlint.cli.probes import list_probes
 from chatlint.cli.render import show_prompt
 from chatlint.cli.rules import list_rules, show_rule
 from chatlint.cli.schema import print_schema
+from chatlint.cli.survey import survey_targets
 from chatlint.errors import ChatlintError, InternalError, TargetError
 
 EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
@@ -28,7 +29,8 @@ app = typer.Typer(
     name="chatlint",
     cls=PlainGroup,
     help="Judge chat templates: what they can express, what goes wrong, how to serve them.",
-    epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, '-', or corpus:NAME.",
+    epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, a model on the Hub "
+    "(org/name[@revision][:quantization]), '-', or corpus:NAME.",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
@@ -38,6 +40,7 @@ app.command("check", cls=PlainCommand)(check_targets)
 app.command("render", cls=PlainCommand)(show_prompt)
 app.command("parse", cls=PlainCommand)(parse_output)
 app.command("export", cls=PlainCommand)(export_target)
+app.command("survey", cls=PlainCommand)(survey_targets)
 app.command("rules", cls=PlainCommand)(list_rules)
 app.command("rule", cls=PlainCommand)(show_rule)
 app.command("probes", cls=PlainCommand)(list_probes)

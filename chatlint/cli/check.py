@@ -17,7 +17,10 @@ _FORMATS = "terminal, concise, json, jsonl"
 
 Targets = Annotated[
     list[str],
-    typer.Argument(metavar="TARGET", help=".jinja files, model directories, .gguf files, -, corpus:NAME."),
+    typer.Argument(
+        metavar="TARGET",
+        help=".jinja files, model directories, .gguf files, org/name on the Hub, -, corpus:NAME.",
+    ),
 ]
 Format = Annotated[str, typer.Option("--format", metavar="F", help=f"What to print: {_FORMATS}.")]
 Output = Annotated[
@@ -83,7 +86,7 @@ def check_targets(
 
     outputs = _outputs(format_, output or [])
     options.colour_choice(color)
-    settings = _settings(config, fail_on, select, ignore, host)
+    settings = settings_of(config, fail_on, select, ignore, host)
     settings = replace(
         settings,
         template=template,
@@ -94,7 +97,7 @@ def check_targets(
         untrusted=untrusted,
         cache=not no_cache,
     )
-    workers = _count(jobs)
+    workers = job_count(jobs)
     with Progress(len(targets)) as progress:
         judged = [
             progress.step(verdict, verdict.target)
@@ -105,7 +108,7 @@ def check_targets(
     raise typer.Exit(report.exit_code)
 
 
-def _settings(
+def settings_of(
     config: str | None,
     fail_on: str | None,
     select: list[str] | None,
@@ -131,7 +134,7 @@ def _settings(
     return replace(settings, host=host) if host else settings
 
 
-def _count(jobs: str) -> int:
+def job_count(jobs: str) -> int:
     from chatlint.errors import UsageError
 
     if not jobs.isdecimal():

@@ -1,0 +1,106 @@
+"""`chatlint survey TARGET…`: many targets at once, and what they have in common."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from chatlint.cli import check, options
+
+if TYPE_CHECKING:
+    from chatlint.cli.progress import Progress
+    from chatlint.survey.run import Step
+    from chatlint.survey.tally import Tally
+
+Targets = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TARGET", help="Targets, and @FILE: a list with one target on each line."),
+]
+Corpus = Annotated[bool, typer.Option("--corpus", help="Every template that comes with chatlint.")]
+Out = Annotated[
+    str, typer.Option("--out", metavar="DIR", help="Where results and tables go.", show_default=True)
+]
+Executor = Annotated[
+    str | None,
+    typer.Option("--executor", metavar="URL", help="A cluster: dask://host:port (extra `cluster`)."),
+]
+FactsOnly = Annotated[
+    bool, typer.Option("--facts-only", help="Write nothing that templates and prompts say beyond marks.")
+]
+Reports = Annotated[bool, typer.Option("--reports", help="Also a JSON report per target, in DIR/reports.")]
+Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Above the tables.", show_default=True)]
+
+_INTERRUPTED = 130
+
+
+def survey_targets(
+    targets: Targets = None,
+    corpus: Corpus = False,
+    out: Out = "survey",
+    jobs: check.Jobs = "0",
+    executor: Executor = None,
+    facts_only: FactsOnly = False,
+    reports: Reports = False,
+    title: Title = "Chat templates",
+    select: check.Select = None,
+    ignore: check.Ignore = None,
+    host: options.Host = None,
+    offline: options.Offline = False,
+    untrusted: options.Untrusted = False,
+    no_cache: options.NoCache = False,
+    config: check.Config = None,
+    color: options.Color = "auto",
+) -> None:
+    """Judge many targets: results.jsonl, survey.md, survey.html and metrics.json.
+
+    Equal templates are judged once, failures are results; a run that was killed goes on where it was. Exit
+    status: 0 the survey is complete, 2 usage or internal error.
+    """
+    from dataclasses import replace
+    from pathlib import Path
+
+    from chatlint.cli.progress import Progress
+    from chatlint.survey.crew import open_crew
+    from chatlint.survey.outputs import write_outputs, write_reports
+    from chatlint.survey.run import run_survey
+    from chatlint.survey.targets import named_targets
+
+    options.colour_choice(color)
+    settings = check.settings_of(config, None, select, ignore, host)
+    settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
+    named = named_targets(targets or [], corpus=corpus)
+    crew = open_crew(executor or "", check.job_count(jobs))
+    try:
+        with Progress(len(named)) as progress:
+            results = run_survey(
+                named, Path(out), settings, crew, texts=not facts_only, step=_steps(progress)
+            )
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: the same command goes on from here\n")
+        raise typer.Exit(_INTERRUPTED) from None
+    tally = write_outputs(results, (one.name for one in named), title, settings.host)
+    if reports:
+        write_reports(named, settings, Path(out) / "reports")
+    sys.stdout.write(_said(tally, out))
+
+
+def _steps(progress: Progress) -> Step:
+    """Tells the progress of each target that is done."""
+
+    def step(name: str, before: bool) -> None:
+        if before:
+            progress.skip()
+        else:
+            progress.step(None, name)
+
+    return step
+
+
+def _said(tally: Tally, out: str) -> str:
+    """What was done, in a few lines."""
+    from chatlint.survey.summary import sentences
+
+    said = ["".join(sentence) for sentence in sentences(tally)]
+    return "\n".join([*said, f"{out}/survey.html shows it, {out}/survey.md too.", ""])

@@ -1,0 +1,43 @@
+"""Texts inside Markdown and HTML. What templates say is made visible and escaped: shown, never obeyed."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from chatlint.text import visible
+
+_SPECIAL = re.compile(r"([\\`*_\[\]|~>])")
+_TICKS = re.compile(r"`+")
+
+
+def html_text(text: str, longest: int = 0) -> str:
+    """`text` as HTML, in an element or in a quoted attribute. Longer texts than `longest` are cut."""
+    return html.escape(visible(shortened(text, longest)))
+
+
+def md_text(text: str, longest: int = 0) -> str:
+    """`text` as Markdown that shows just this text, inside a line or a table's cell."""
+    shown = visible(shortened(text, longest)).replace("&", "&amp;").replace("<", "&lt;")
+    # A bare address would become a link.
+    return (
+        _SPECIAL.sub(r"\\\1", shown)
+        .replace("://", ":&#47;&#47;")
+        .replace("@", "&#64;")
+        .replace("www.", "www&#46;")
+    )
+
+
+def md_code(text: str, longest: int = 0) -> str:
+    """`text` as a Markdown code span, in a table's cell too; "" for an empty text, which has no span."""
+    shown = visible(shortened(text, longest)).replace("|", "\\|")
+    if not shown:
+        return ""
+    fence = "`" * (max(map(len, _TICKS.findall(shown)), default=0) + 1)
+    space = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    return f"{fence}{space}{shown}{space}{fence}"
+
+
+def shortened(text: str, longest: int) -> str:
+    """At most `longest` characters of a text, cut with an ellipsis; 0 is all."""
+    return text if not longest or len(text) <= longest else text[: longest - 1] + "…"

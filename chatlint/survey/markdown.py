@@ -1,0 +1,149 @@
+"""`survey.md`: a survey's tables as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from chatlint import __version__
+from chatlint.report.markup import md_code, md_text
+from chatlint.report.overview import GROUPS
+from chatlint.survey.rows import SEVERITIES, SUPPORTS
+from chatlint.survey.summary import Mark, Sentence, percent, sentences
+from chatlint.survey.tally import Group, Tally, largest
+
+_GROUPS = 40
+"""Rows of a table of marks."""
+_LONGEST = 140
+
+
+def markdown(tally: Tally, title: str, host: str, summaries: dict[str, str]) -> str:
+    """The whole page. `summaries` says in a line what each rule is about."""
+    return "\n".join(_page(tally, title, host, summaries)) + "\n"
+
+
+def _page(tally: Tally, title: str, host: str, summaries: dict[str, str]) -> Iterator[str]:
+    yield f"# {md_text(title)}\n"
+    yield f"chatlint {__version__}, host {md_text(host)}. Counts are of different templates, by content. Each"
+    yield "template is in [survey.html](survey.html), all numbers are in [metrics.json](metrics.json).\n"
+    yield from (f"- {_sentence(sentence)}" for sentence in sentences(tally))
+    yield from _faults(tally, summaries)
+    yield from _capabilities(tally)
+    yield from _families(tally)
+    yield from _marks("How calls are written", "call", tally.calls, tally)
+    yield from _marks("How reasoning is set apart", "marks", tally.reasoning, tally)
+    yield from _results(tally)
+    yield from _failures(tally)
+
+
+def _sentence(sentence: Sentence) -> str:
+    return "".join(md_code(piece) if isinstance(piece, Mark) else md_text(piece) for piece in sentence)
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    rows = list(rows)
+    if not rows:
+        return
+    yield f"\n## {title}\n"
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    yield from (f"| {' | '.join(row)} |" for row in rows)
+
+
+def _faults(tally: Tally, summaries: dict[str, str]) -> Iterator[str]:
+    count = len(tally.templates)
+    rows = [
+        (
+            md_text(rule),
+            fault.code,
+            str(fault.templates),
+            percent(fault.templates, count),
+            *(str(fault.severities[severity] or "") for severity in SEVERITIES),
+            md_text(summaries.get(rule, "")),
+        )
+        for rule, fault in tally.most_frequent()
+    ]
+    yield from _table("Most frequent faults", ("rule", "code", "templates", "share", *SEVERITIES, ""), rows)
+
+
+def _capabilities(tally: Tally) -> Iterator[str]:
+    count = len(tally.templates)
+    known = [name for names in GROUPS.values() for name in names]
+    order = [name for name in known if name in tally.answers]
+    order += [name for name in tally.answers if name not in order]
+    rows = [
+        (
+            md_text(name.replace("_", " ")),
+            percent(tally.answers[name]["yes"] + tally.answers[name]["partial"], count),
+            *(str(tally.answers[name][support] or "") for support in SUPPORTS),
+        )
+        for name in order
+    ]
+    yield from _table("What templates can express", ("capability", "share", *SUPPORTS), rows)
+
+
+def _families(tally: Tally) -> Iterator[str]:
+    rows = [
+        (
+            md_code(mark, _LONGEST),
+            str(group.templates),
+            str(group.errors or ""),
+            _few(group.calls),
+            _few(group.turns),
+            _few(group.reasoning),
+        )
+        for mark, group in largest(tally.frames, _GROUPS)
+    ]
+    head = ("assistant's turn", "templates", "with errors", "calls", "results in turn", "reasoning")
+    yield from _table("Families", head, rows)
+    yield from _rest(tally.frames)
+
+
+def _few(counts: dict[str, int]) -> str:
+    found = sorted(
+        ((mark, count) for mark, count in counts.items() if mark), key=lambda one: (-one[1], one[0])
+    )
+    shown = [f"{md_code(mark, _LONGEST)} ({count})" for mark, count in found[:3]]
+    more = len(found) - len(shown)
+    return "<br>".join(shown) + (f"<br>and {more} more" if more > 0 else "")
+
+
+def _marks(title: str, what: str, groups: dict[str, Group], tally: Tally) -> Iterator[str]:
+    rows = [
+        (
+            md_code(mark, 2 * _LONGEST),
+            str(group.templates),
+            _kinds(group) if what == "call" else _few(group.calls),
+        )
+        for mark, group in largest(groups, _GROUPS)
+    ]
+    yield from _table(title, (what, "templates", "kind" if what == "call" else "calls"), rows)
+    yield from _rest(groups)
+
+
+def _kinds(group: Group) -> str:
+    return ", ".join(md_text(kind) for kind, _ in group.kinds.most_common(2))
+
+
+def _results(tally: Tally) -> Iterator[str]:
+    rows = [
+        (md_code(mark, _LONGEST), str(group.templates), _few(group.turns), _few(group.calls))
+        for mark, group in largest(tally.results, _GROUPS)
+    ]
+    yield from _table("How tool results are shown", ("result", "templates", "in whose turn", "calls"), rows)
+    yield from _rest(tally.results)
+
+
+def _rest(groups: dict[str, Group]) -> Iterator[str]:
+    more = len(largest(groups)) - _GROUPS
+    if more > 0:
+        yield f"\nAnd {more} more."
+
+
+def _failures(tally: Tally) -> Iterator[str]:
+    found = sorted(tally.failures.items(), key=lambda item: (-item[1], item[0]))
+    rows = [
+        (md_text(status), str(count), md_code(reason, 200)) for (status, reason), count in found[:_GROUPS]
+    ]
+    yield from _table("Targets that were not judged", ("status", "targets", "why"), rows)
+    if len(found) > _GROUPS:
+        yield f"\nAnd {len(found) - _GROUPS} other reasons."

@@ -1,0 +1,112 @@
+"""What a survey shows, in sentences that can be quoted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from chatlint.survey.tally import Tally, largest
+
+
+class Mark(str):
+    """A piece of a sentence that is quoted as it is."""
+
+    __slots__ = ()
+
+
+Sentence: TypeAlias = tuple[str, ...]
+"""Words, and marks of templates among them."""
+
+
+def percent(part: int, whole: int) -> str:
+    """A share in words: `63%`, `under 1%`, `all`, `none`."""
+    if not part or not whole:
+        return "none"
+    share = 100 * part / whole
+    return "under 1%" if share < 1 else "all" if part == whole else f"{min(round(share), 99)}%"
+
+
+def sentences(tally: Tally) -> Iterator[Sentence]:
+    """The survey in short."""
+    count = len(tally.templates)
+    failed = tally.failures.total()
+    lost = f" {failed} could not be judged." if failed else ""
+    yield (f"{tally.targets} targets hold {count} different templates.{lost}",)
+    if count:
+        yield from _calls(tally, count)
+        yield from _results(tally)
+        yield from _reasoning(tally, count)
+        yield from _round_trips(tally)
+        yield from _findings(tally, count)
+
+
+def having(tally: Tally, name: str) -> int:
+    """How many templates have a capability, at least in part."""
+    counts = tally.answers.get(name)
+    return counts["yes"] + counts["partial"] if counts else 0
+
+
+def _calls(tally: Tally, count: int) -> Iterator[Sentence]:
+    calls, parallel = having(tally, "tool_calls"), having(tally, "parallel_tool_calls")
+    yield (
+        f"{percent(having(tally, 'tools'), count)} show the model the tools it has, "
+        f"{percent(calls, count)} the calls it made; "
+        f"of these {percent(parallel, calls)} can show several calls in one turn.",
+    )
+    ways = largest(tally.calls)
+    if ways:
+        mark, group = ways[0]
+        share = percent(group.templates, sum(one.templates for _, one in ways))
+        yield (
+            f"Calls are written in {len(ways)} ways. The most common, in {share} of the templates, is ",
+            Mark(mark),
+            ".",
+        )
+
+
+def _results(tally: Tally) -> Iterator[Sentence]:
+    shown = tally.turns.total() - tally.turns[""]
+    if shown:
+        own, user = percent(tally.turns["own"], shown), percent(tally.turns["user"], shown)
+        yield (
+            f"Where a tool's result is shown, it has a turn of its own in {own} of the templates, "
+            f"and stands in a user's turn in {user}.",
+        )
+
+
+def _reasoning(tally: Tally, count: int) -> Iterator[Sentence]:
+    marks = largest(tally.reasoning)
+    if marks:
+        share = percent(sum(group.templates for _, group in marks), count)
+        yield (
+            f"{share} set reasoning apart, by {len(marks)} pairs of marks; "
+            f"in {percent(tally.opens['open'], count)} the generation prompt leaves it open.",
+        )
+
+
+def _round_trips(tally: Tally) -> Iterator[Sentence]:
+    known = tally.trips.total()
+    if known:
+        whole = percent(tally.trips["whole"], known)
+        passed = percent(tally.messages["passed"], tally.messages.total())
+        yield (
+            f"{known} output formats were learned. {whole} give every probe message back; "
+            f"of all messages {passed} come back whole.",
+        )
+
+
+def _findings(tally: Tally, count: int) -> Iterator[Sentence]:
+    errors = tally.worst["error"]
+    either = percent(errors + tally.worst["warning"], count)
+    yield (f"{percent(errors, count)} have an error; {either} have an error or a warning.",)
+    found = [(fault.severities["error"], rule) for rule, fault in tally.faults.items()]
+    worst = sorted((one for one in found if one[0]), key=lambda one: (-one[0], one[1]))[:3]
+    if worst:
+        yield ("The most frequent errors: ", *_listed(worst), ".")
+
+
+def _listed(counted: list[tuple[int, str]]) -> Iterator[str]:
+    for index, (count, name) in enumerate(counted):
+        yield ", " if index else ""
+        yield Mark(name)
+        yield f" ({count})"
