@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON, JSONObject
 from chatlint.errors import UsageError
@@ -25,6 +24,7 @@ from chatlint.export.schemas import (
 from chatlint.parse.formats import Items, Members, Values, Written
 from chatlint.parse.notation import Encoding
 from chatlint.parse.patterns import KEY, VALUE, Slot, literal, split_at
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +119,9 @@ class Notation:
                 self._items(way, schema, name) if isinstance(way, Items) else self.members(way, schema, name)
             )
             return seq(pattern_node(place.before, slots), inner, pattern_node(place.close, slots))
+        if way.start == way.end and way.start in ("'", '"'):
+            # a literal whose quotes were taken for marks: what it holds is escaped
+            way = Written(encoding=Encoding.PYTHON)
         before, close = place.before + way.start, way.end + place.close
         if way.encoding is Encoding.RAW and "string" in types and constants(schema) is None:
             return self._raw(before, close, slots)

@@ -7,7 +7,8 @@ read so far that may become a mark.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON, JSONObject, Tool
 from chatlint.errors import UsageError
@@ -13,9 +12,11 @@ from chatlint.export.arguments import Notation
 from chatlint.export.grammar import GAP, NOTHING, Many, Node, Ref, Rules, Text, choice, maybe, seq
 from chatlint.export.marks import pattern_node
 from chatlint.export.schemas import Dialect, Literals
+from chatlint.export.writing import ID_WITH_NAME
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.markers import is_strong
 from chatlint.parse.patterns import ARGUMENTS, ID, NAME, Slot, pieces
+from chatlint.records import dataclass
 
 ANY_OBJECT: JSONObject = {"type": "object"}
 
@@ -86,12 +87,13 @@ class CallGrammar:
         return {Slot.NAME: name, Slot.ID: self.identity(tool)}
 
     def identity(self, tool: Callee) -> Node:
-        """A call's id: as the format makes ids, else the name where nothing else says it, else any."""
+        """A call's id: as the format makes ids, else with the name where nothing else says it, else any."""
         name = Ref("name") if tool.name is None else Text(tool.name)
         if self._calls.id:
             return pattern_node(self._calls.id, {Slot.NAME: name})
-        named = NAME in self._calls.body or NAME in self._calls.call_start
-        return Ref("identity") if named else name
+        if NAME in self._calls.body or NAME in self._calls.call_start:
+            return Ref("identity")
+        return choice(pattern_node(ID_WITH_NAME, {Slot.NAME: name}), name)
 
     def _arguments(self, tool: Callee) -> Node:
         schema = ANY_OBJECT if tool.parameters is None else tool.parameters
@@ -114,13 +116,13 @@ class CallGrammar:
         comma, colon = seq(GAP, Text(","), GAP), seq(GAP, Text(":"), GAP)
         if isinstance(part, Mapping):
             rows = [
-                seq(self._word(key, tool), colon, self._part(value, tool, dialect))
+                (seq(self._word(key, tool), colon, self._part(value, tool, dialect)), value == ID)
                 for key, value in part.items()
             ]
-            return seq(Text("{"), GAP, *_joined(rows, comma), GAP, Text("}"))
+            return seq(Text("{"), GAP, *_members(rows, comma), GAP, Text("}"))
         if isinstance(part, Sequence) and not isinstance(part, str):
-            rows = [self._part(item, tool, dialect) for item in part]
-            return seq(Text("["), GAP, *_joined(rows, comma), GAP, Text("]"))
+            items = [self._part(item, tool, dialect) for item in part]
+            return seq(Text("["), GAP, *_joined(items, comma), GAP, Text("]"))
         if part == _BARE + ARGUMENTS:
             return self._object(tool, dialect)
         return self._word(part, tool) if isinstance(part, str) else Text(json.dumps(part))
@@ -153,6 +155,15 @@ def _escaped(piece: str | Slot) -> Node:
     return Ref("digits") if isinstance(piece, Slot) else Text(json.dumps(piece, ensure_ascii=False)[1:-1])
 
 
+def _members(rows: Sequence[tuple[Node, bool]], comma: Node) -> Iterator[Node]:
+    """Members in a row. An id may be missing: engines make ids of their own."""
+    for index, (row, optional) in enumerate(rows):
+        if optional and len(rows) > 1:
+            yield maybe(seq(comma, row) if index else seq(row, comma))
+        else:
+            yield from (comma, row) if index and not (index == 1 and rows[0][1]) else (row,)
+
+
 def _joined(rows: Sequence[Node], between: Node) -> Iterator[Node]:
     for index, row in enumerate(rows):
         yield from (between, row) if index else (row,)
@@ -172,7 +183,7 @@ def triggers_of(output: OutputFormat, calls: ToolCalls, tools: Sequence[Callee])
     return list(dict.fromkeys(_named(calls, whole, tool.name) for tool in tools))
 
 
-_OPENER = re.compile(r"<[^<>\s]*>?|\[/?[A-Z][A-Z_/]+\]")
+_OPENER = re.compile(r"[^<\s\w]*<[^<>\s]*>?|\[/?[A-Z][A-Z_/]+\]")
 _TAG = re.compile(r"<[^<>\s]*>|<[^<>\s]+\Z|\[/?[A-Z][A-Z_/]+\]")
 
 

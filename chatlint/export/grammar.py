@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, TypeAlias
 
 from chatlint.errors import UsageError
 from chatlint.limits import GRAMMAR_RULES
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

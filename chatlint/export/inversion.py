@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chatlint.conversation import JSON, Tool
 from chatlint.export.response_calls import cannot
@@ -16,6 +16,7 @@ from chatlint.export.response_reading import Refused, ResponseReader
 from chatlint.export.response_template import response_template
 from chatlint.export.writing import Call, fill, write_turn
 from chatlint.parse.formats import OutputFormat
+from chatlint.records import dataclass
 
 TOOLS: tuple[Tool, ...] = (
     {

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
@@ -21,6 +21,7 @@ from chatlint.export.writing import Call, write_calls
 from chatlint.parse.formats import OutputFormat, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Encoding, Written
 from chatlint.parse.patterns import ID, skeleton
+from chatlint.records import dataclass
 
 SAMPLE = Call("look", {"city": "Oslo", "days": 3})
 """The call that all samples show."""

@@ -25,6 +25,9 @@ from chatlint.parse.patterns import (
 )
 
 NAME_RUN = r"[^\s<>(){}\[\]\"'`,;=|｜]+"
+_ID_AROUND = rf"(?:functions\.)?{NAME}(?::\d+)?"
+"""An id that carries the name and is the client's: as clients make ids for such formats, or the name
+alone."""
 IDENTITY_RUN = r"[^\s<>(){}\[\]\"'`,;=|｜]*"
 
 
@@ -136,9 +139,13 @@ def _list_anchors(output: OutputFormat, calls: ToolCalls) -> dict[str, JSON]:
     end = calls.section_end.lstrip()[1:]
     inside = r"\[\s*" + (_begins(calls.body) if calls.syntax is not Syntax.TEXT else NAME_RUN + r"\(")
     opened = rf"\s*{loose(start.strip())}\s*(?={inside})"
+    last = "}" if calls.syntax is not Syntax.TEXT else ")"
+    shown = calls.section_end.partition("]")[0]
+    ends = dict.fromkeys((f"{last}]", f"{last}{shown}]"))
+    after = f"(?:{'|'.join(f'(?<={re.escape(text)})' for text in ends)})"
     if end.strip():
-        return {"open_pattern": opened, "close_pattern": rf"\s*{loose(end.strip())}\s*"}
-    return {"open_pattern": opened, "close_pattern": rf"(?<=\])\s*(?={_turn_ends(output)})"}
+        return {"open_pattern": opened, "close_pattern": rf"{after}\s*{loose(end.strip())}\s*"}
+    return {"open_pattern": opened, "close_pattern": rf"{after}\s*(?={_turn_ends(output)})"}
 
 
 def _turn_ends(output: OutputFormat) -> str:
@@ -163,7 +170,7 @@ def _each(output: OutputFormat, calls: ToolCalls) -> dict[str, JSON]:
     body = "" if is_strong(calls.call_start.strip()) else rf"(?={_begins(calls.body)})"
     return {
         "open_pattern": _opener(output, calls, opened + body),
-        "close_pattern": _closer(output, calls, calls.call_end),
+        **_closer(output, calls, calls.call_end, literal=True),
         "content": "json",
         "repeats": True,
         "transform": _transform(found, "content."),
@@ -207,15 +214,20 @@ def _alike(opened: str, start: str) -> bool:
     return bool(start.strip() and re.match(opened, start, re.DOTALL))
 
 
-def _closer(output: OutputFormat, calls: ToolCalls, end: str) -> str:
-    """The closer of a call, with the white space behind it; without one, where the next thing begins."""
+def _closer(output: OutputFormat, calls: ToolCalls, end: str, *, literal: bool) -> dict[str, JSON]:
+    """The closer of a call, with the white space behind it; without one, where the next thing begins. Behind
+    a JSON literal only a bracket can stand before it, so that the mark inside a string closes nothing."""
+    after = r"(?<=\})" if literal else ""
+    if end.strip() in [mark.strip() for mark in output.end_of_turn] and not slots(end):
+        # engines stop at it and put it back only where it is told as text
+        return {"close": end.strip()}
     if end.strip():
-        return rf"\s*{loose(end.strip())}\s*"
+        return {"close_pattern": rf"{after}\s*{loose(end.strip())}\s*"}
     following = [first_of(mark) for mark in (calls.separator, calls.call_start) if first_of(mark)]
     nexts = "|".join([*map(re.escape, following[:1]), _turn_ends(output)])
     if calls.section_end.strip():
-        return rf"(?<=\}})\s*(?={loose(calls.section_end.strip())}|{nexts})"
-    return rf"(?<=\}})\s*(?={nexts})"
+        nexts = f"{loose(calls.section_end.strip())}|{nexts}"
+    return {"close_pattern": rf"(?<=\}})\s*(?={nexts})"}
 
 
 def _text_call(output: OutputFormat, calls: ToolCalls) -> dict[str, JSON]:
@@ -234,7 +246,7 @@ def _text_call(output: OutputFormat, calls: ToolCalls) -> dict[str, JSON]:
             output, calls, _named(calls, start[:-1], output.header_end) + r"(?=\{)"
         )
         end = end[1:]
-    field["close_pattern"] = _closer(output, calls, end)
+    field |= _closer(output, calls, end, literal=content["content"] == "json")
     identity: dict[str, JSON] = {"id": "{id}"} if "(?P<id>" in opened else {}
     return {**field, "transform": {"type": "function", **identity, "function": function}}
 
@@ -246,7 +258,7 @@ def _named(calls: ToolCalls, start: str, header_end: str) -> str:
     if Slot.NAME not in parts and NAME not in calls.id:
         if Slot.ID not in parts or calls.id:
             raise cannot("it does not say where a call's name is")
-        return loose(start, {Slot.ID: name})
+        return loose(start, {Slot.ID: f"(?P<id>{_ID_AROUND.replace(NAME, name)})"})
     if Slot.NAME not in parts:
         identity = exact(calls.id, {Slot.NAME: f"(?P<name>{NAME_RUN})"})
         return loose(start, {Slot.ID: f"(?P<id>{identity})"})

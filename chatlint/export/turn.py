@@ -14,7 +14,6 @@ name there is at least one and no content before it, with `none` there is none.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError
@@ -26,6 +25,7 @@ from chatlint.parse.formats import Marks, OutputFormat
 from chatlint.parse.markers import is_strong, marker
 from chatlint.parse.patterns import literal
 from chatlint.parse.prompts import opening
+from chatlint.records import dataclass
 
 AUTO, REQUIRED, NONE = "auto", "required", "none"
 

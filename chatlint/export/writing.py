@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.parse.formats import Items, Members, OutputFormat, Syntax, ToolCalls, Values
 from chatlint.parse.notation import Encoding
 from chatlint.parse.patterns import Slot, pieces, skeleton, slots
 from chatlint.parse.schemas import type_of
+from chatlint.records import dataclass
 
+ID_WITH_NAME = "functions.⟨name⟩:⟨n⟩"
+"""An id that stands for the name, where the template prints the client's: as clients make them."""
 SAMPLE_ID = "abc000000"
 """An id where nothing says what ids look like: nine letters and digits suit every known format."""
 
@@ -84,19 +87,17 @@ def _around(part: object, text: str) -> tuple[str, str]:
 
 def _call(calls: ToolCalls, call: Call, counter: int) -> str:
     values = {Slot.NAME: call.name, Slot.COUNTER: str(counter)}
-    values[Slot.ID] = call.id or _identity(calls, call, values)
+    values[Slot.ID] = call.id or _identity(calls, values)
     start, end = fill(calls.call_start, values), fill(calls.call_end, values)
     if calls.syntax is Syntax.TEXT:
         return start + fill(calls.body, {**values, Slot.ARGUMENTS: _arguments(calls, call)}) + end
     return start + _literal(calls, call, values) + end
 
 
-def _identity(calls: ToolCalls, call: Call, values: Mapping[Slot, str]) -> str:
-    """The call's id; where it stands for the name, it is the name."""
-    if calls.id:
-        return fill(calls.id, values)
+def _identity(calls: ToolCalls, values: Mapping[Slot, str]) -> str:
+    """The call's id, which carries the name where nothing else does."""
     names = Slot.NAME in slots(calls.call_start + calls.body)
-    return SAMPLE_ID if names else call.name
+    return fill(calls.id or ("" if names else ID_WITH_NAME), values) or SAMPLE_ID
 
 
 def _literal(calls: ToolCalls, call: Call, values: Mapping[Slot, str]) -> str:

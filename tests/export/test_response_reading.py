@@ -32,7 +32,7 @@ def by_us(template, prompt, text, tools=()):
         return None
 
 
-@each([reading for reading in READINGS if reading.apart])
+@each([reading for reading in READINGS if reading.apart][::3])
 def test_our_own_templates(reading):
     try:
         template = response_template(reading.format)
