@@ -54,7 +54,7 @@ def _faults(tally: Tally, summaries: dict[str, str]) -> Iterator[str]:
     rows = [
         (
             md_text(rule),
-            fault.code,
+            md_text(fault.code),
             str(fault.templates),
             percent(fault.templates, count),
             *(str(fault.severities[severity] or "") for severity in SEVERITIES),

@@ -9,6 +9,7 @@ import pytest
 
 from chatlint.config import Settings
 from chatlint.errors import UsageError
+from chatlint.results import code_digest
 from chatlint.source.bundled import corpus_names
 from chatlint.survey.crew import open_crew
 from chatlint.survey.run import run_survey
@@ -21,12 +22,19 @@ dask = pytest.importorskip("dask")
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+
+@pytest.fixture(autouse=True)
+def fresh_digest():
+    """Code may change between the start of a test run and that of its workers."""
+    code_digest.cache_clear()
+
+
 TARGETS = [Named(f"corpus:{name}", name) for name in corpus_names()[::5]]
 
 DEADLY = """
 import os
+from chatlint.pipeline import read_target as real
 from chatlint.survey import work
-real = work.read_target
 def deadly(target, settings, say):
     if target == "corpus:llama-3":
         os._exit(9)

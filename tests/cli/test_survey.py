@@ -1,0 +1,35 @@
+"""`chatlint survey`."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_a_survey_of_a_list(chatlint, tmp_path):
+    (tmp_path / "list").write_text("corpus:chatml\ncorpus:chatml\tthe same\nno/such/thing.jinja\n")
+    done = chatlint("survey", "@list", "--out", "out", "--jobs", "1", "--title", "Mine", "--reports")
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("3 targets hold 1 different templates. 1 could not be judged.\n")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "metrics.json",
+        "reports",
+        "results.jsonl",
+        "survey.html",
+        "survey.md",
+    ]
+    assert (tmp_path / "out" / "survey.md").read_text().startswith("# Mine\n")
+    assert len(list((tmp_path / "out" / "reports").iterdir())) == 3
+
+
+def test_the_settings_of_a_survey(chatlint, tmp_path):
+    (tmp_path / "chatlint.toml").write_text('select = ["CT3"]\n')
+    chatlint("survey", "corpus:qwen3", "--jobs", "1")
+    metrics = json.loads((tmp_path / "survey" / "metrics.json").read_text())
+    assert {rule["code"][:3] for rule in metrics["rules"].values()} == {"CT3"}
+
+
+def test_error_of_usage(chatlint):
+    assert "nothing to survey" in chatlint("survey").err
+    assert chatlint("survey", "@missing").status == 2
+    assert chatlint("survey", "corpus:chatml", "--executor", "http://x").status == 2
+    assert chatlint("survey", "corpus:chatml", "--jobs", "many").status == 2

@@ -1,0 +1,236 @@
+"""Tables of a survey: counts that add up, pages that hold whatever templates say, and the same page every time."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from base64 import b64decode
+from html.parser import HTMLParser
+
+import pytest
+
+from chatlint.config import Settings
+from chatlint.survey.crew import open_crew
+from chatlint.survey.outputs import write_outputs, write_reports
+from chatlint.survey.record import FILE, Record
+from chatlint.survey.run import run_survey
+from chatlint.survey.summary import percent, sentences
+from chatlint.survey.tally import tally_of
+from chatlint.survey.targets import Named, named_targets
+
+HOSTILE = "\x1b[31m<script>alert(1)</script>\"'><img src=x onerror=alert(2)>`|`</td>]]>\u202e\ud800\x00 [x](javascript:x) "
+
+
+class Page(HTMLParser):
+    """Elements, ids and links of a page."""
+
+    VOID = ("meta", "br", "img", "link", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.ids, self.links, self.scripts, self.attributes = [], [], [], [], set()
+        self._script = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        named = dict(attrs)
+        self.attributes |= set(named)
+        self.ids += [named["id"]] if "id" in named else []
+        self.links += [named["href"]] if "href" in named else []
+        self._script = tag == "script"
+
+    def handle_data(self, data):
+        if self._script:
+            self.scripts.append(data)
+            self._script = False
+
+
+def result_of(text):
+    """A result in which every text is the same."""
+    answer = {"support": "partial", "evidence": [text], "note": text}
+    found = {
+        "rule": text, "code": text, "severity": "error", "confidence": "high", "message": text, "consequence": text,
+        "location": {"file": text, "line": 3, "column": 1}, "cases": [text, "b", "c", "d"],
+    }  # fmt: skip
+    calls = {"section_start": text, "call_start": text, "body": text, "call_end": text, "section_end": text}
+    return {
+        "sha256": "0" * 64,
+        "bytes": 7,
+        "capabilities": {"tools": answer, text: answer},
+        "findings": [found, {**found, "severity": "info"}],
+        "format": {
+            "tool_format": text,
+            "reasoning": {"start": text, "end": text},
+            "tool_calls": calls,
+            "saved": {"header": text, "tool_calls": {"members": {"member": text}}},
+        },
+        "stops": {"end_of_turn": [text]},
+        "generation_prompt": {"reasoning": text},
+        "tool_result": {"turn": text, "before": text, "after": text},
+        "round_trips": {"passed": 1, "failed": 1},
+        "limits": [{"message": text, "line": 1, "cases": [text]}],
+        "not_evaluated": [{"rule": text, "reason": text}],
+    }
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    with Record(tmp_path, {}) as record:
+        template = {
+            "name": HOSTILE,
+            "file": HOSTILE,
+            "sha256": "0" * 64,
+            "key": HOSTILE,
+            "result": result_of(HOSTILE),
+        }
+        record.add({"target": HOSTILE, "status": "checked", "failure": None, "templates": [template]})
+        failure = {"stage": "load", "message": HOSTILE, "hint": HOSTILE}
+        record.add({"target": HOSTILE + "2", "status": HOSTILE, "failure": failure, "templates": []})
+    write_outputs(tmp_path / FILE, [HOSTILE, HOSTILE + "2"], HOSTILE, HOSTILE)
+    return tmp_path
+
+
+def test_a_page_shows_what_templates_say_and_obeys_none_of_it(hostile):
+    text = (hostile / "survey.html").read_text()
+    page = Page(text)
+    assert page.tags.count("script") == 1
+    assert "img" not in page.tags
+    assert "onerror" not in page.attributes
+    assert all(link.startswith("#") for link in page.links)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+
+
+def test_the_policy_allows_one_script_and_nothing_else(hostile):
+    text = (hostile / "survey.html").read_text()
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', text)[1].replace("&#x27;", "'")
+    (script,) = Page(text).scripts
+    digest = re.search(r"script-src 'sha256-([^']+)'", policy)[1]
+    assert b64decode(digest) == hashlib.sha256(script.encode()).digest()
+    assert policy.startswith("default-src 'none'")
+    assert "://" not in text
+
+
+def test_markdown_shows_what_templates_say_and_obeys_none_of_it(hostile):
+    markdown_it = pytest.importorskip("markdown_it")
+    text = (hostile / "survey.md").read_text()
+    page = Page(markdown_it.MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
+    assert not {"script", "img"} & set(page.tags)
+    assert set(page.links) == {"survey.html", "metrics.json"}
+    assert page.tags.count("table") == 7
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+
+
+def test_metrics_of_hostile_names_are_json(hostile):
+    assert json.loads((hostile / "metrics.json").read_text())["targets"] == 2
+
+
+@pytest.fixture(scope="module")
+def surveyed(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("survey")
+    named = named_targets(
+        [f"corpus:{name}" for name in ("chatml", "qwen3", "llama-3", "deepseek-v3.1", "harmony")]
+    )
+    named = (*named, Named("corpus:qwen3", "a copy"), Named("corpus:nothing", "missing"))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CHATLINT_CACHE_DIR", str(folder / "store"))
+        path = run_survey(named, folder, Settings(), open_crew("", 1))
+    return path, [one.name for one in named]
+
+
+def written(surveyed, names=None):
+    path, all_names = surveyed
+    write_outputs(path, names or all_names, "Five formats", "transformers-5.24")
+    return {name: (path.parent / name).read_text() for name in ("survey.md", "survey.html", "metrics.json")}
+
+
+def test_the_counts_add_up(surveyed):
+    metrics = json.loads(written(surveyed)["metrics.json"])
+    assert (metrics["targets"], metrics["targets_not_judged"], metrics["templates"]) == (7, 1, 5)
+    for counts in metrics["capabilities"].values():
+        assert sum(counts.values()) == 5
+    assert sum(metrics["worst_finding"].values()) == 5
+    assert metrics["tool_result_turns"] == {"own": 3, "not shown": 1, "user": 1}
+    assert sum(metrics["calls"].values()) == 4
+    assert metrics["capabilities"]["tools"] == {"yes": 4, "partial": 0, "no": 1, "raises": 0, "unknown": 0}
+    for rule in metrics["rules"].values():
+        assert rule["templates"] == sum(rule.get(severity, 0) for severity in ("error", "warning", "info"))
+
+
+def test_the_same_results_make_the_same_files_whatever_their_order(surveyed, tmp_path):
+    path, names = surveyed
+    first = written(surveyed)
+    head, *lines, last = path.read_text().splitlines(keepends=True)
+    other = tmp_path / FILE
+    other.write_text(head + "".join(reversed(lines)) + last)
+    again = written((other, names))
+    # The copy of qwen3 comes first now, without the result, which stands in a later line.
+    assert again == first or json.loads(again["metrics.json"]) == json.loads(first["metrics.json"])
+
+
+def test_every_cell_leads_to_its_evidence(surveyed):
+    page = Page(written(surveyed)["survey.html"])
+    assert len(page.ids) == len(set(page.ids))
+    assert {link[1:] for link in page.links} <= set(page.ids)
+    answers = sum(link.startswith("#q") for link in page.links)
+    capabilities = len(tally_of(surveyed[0]).answers)
+    assert answers == 5 * capabilities
+
+
+def test_only_the_named_targets_count(surveyed):
+    """The first line with a template may be another target's."""
+    metrics = json.loads(written(surveyed, ["a copy"])["metrics.json"])
+    assert (metrics["targets"], metrics["templates"]) == (1, 1)
+    assert metrics["capabilities"]["tools"]["yes"] == 1
+
+
+def test_the_page_says_it_in_short(surveyed):
+    said = ["".join(sentence) for sentence in sentences(tally_of(surveyed[0]))]
+    assert said[0] == "7 targets hold 5 different templates. 1 could not be judged."
+    assert said[1].startswith("80% show the model the tools it has")
+    text = written(surveyed)["survey.md"]
+    assert "| tools | 80% | 4 |  | 1 |  |  |" in text
+    assert "the corpus has no entry 'nothing'" in text
+
+
+@pytest.mark.parametrize(
+    ("part", "whole", "said"),
+    [(0, 9, "none"), (1, 900, "under 1%"), (1, 3, "33%"), (999, 1000, "99%"), (3, 3, "all"), (0, 0, "none")],
+)
+def test_shares_in_words(part, whole, said):
+    assert percent(part, whole) == said
+
+
+def test_facts_only_says_nothing_that_a_template_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATLINT_CACHE_DIR", str(tmp_path / "store"))
+    template = tmp_path / "t.jinja"
+    template.write_text(
+        "Secretsystemtext {% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('Secretrefusal') }}"
+        "{% endif %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{{ missing.name }}"
+    )
+    path = run_survey([Named(str(template), "mine")], tmp_path, Settings(), open_crew("", 1), texts=False)
+    write_outputs(path, ["mine"], "Facts", "transformers-5.24")
+    for name in (FILE, "survey.html", "survey.md", "metrics.json"):
+        text = (tmp_path / name).read_text()
+        assert "Secret" not in text
+        assert str(tmp_path) not in text
+    (line,) = [json.loads(line) for line in path.read_text().splitlines() if '"target":' in line]
+    assert {finding["rule"] for finding in line["templates"][0]["result"]["findings"]}
+
+
+def test_a_report_of_each_target(surveyed, tmp_path):
+    named = [
+        Named("corpus:chatml", "corpus:chatml"),
+        Named("corpus:qwen3", "../a b"),
+        Named("corpus:nothing", "a/b"),
+    ]
+    write_reports(named, Settings(), tmp_path / "reports")
+    files = {path.name: json.loads(path.read_text()) for path in (tmp_path / "reports").iterdir()}
+    assert sorted(files) == ["a_b-2.json", "a_b.json", "chatml.json"]
+    assert [files[name]["targets"][0]["target"] for name in sorted(files)] == [
+        "a/b",
+        "../a b",
+        "corpus:chatml",
+    ]
+    assert files["chatml.json"]["schema"] == "chatlint.report/1"
