@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
 from chatlint.errors import UsageError
+from chatlint.records import dataclass
 from chatlint.render.rendered import DEFAULT_HOST
 
 CONFIG_NAME = "chatlint.toml"

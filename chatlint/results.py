@@ -11,13 +11,14 @@ Results are pickled: the store only believes files that nobody but the user can 
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from chatlint import __version__
 from chatlint.config import FailOn, Settings
+from chatlint.records import dataclass
 from chatlint.rules.finding import Finding, Location
 from chatlint.source.bundled import bundled
 from chatlint.source.package import Package, PackageFile, Target, TargetKind, Template, TemplatePlace

@@ -14,9 +14,10 @@ Pointers (RFC 6901) are into the conversation *as the caller gave it*; roots are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
+
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from chatlint.records import dataclass
 
 if TYPE_CHECKING:
     from chatlint.probe.trace import Trace

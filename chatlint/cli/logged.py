@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chatlint.cli.inputs import objects, read_lines
 from chatlint.conversation import JSON, Tool
@@ -13,6 +13,7 @@ from chatlint.parse.formats import OutputFormat
 from chatlint.parse.message import assemble
 from chatlint.parse.parser import OutputParser
 from chatlint.parse.patterns import pieces
+from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas
 
 FATES = {

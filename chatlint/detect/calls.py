@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from chatlint.conversation import value_at
 from chatlint.detect.answer import noted, of_values, refused
@@ -11,6 +10,7 @@ from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import SHOWN, Fate, Notation, fate, keeps, notation, place
+from chatlint.records import dataclass
 
 CALL = "/messages/1/tool_calls/0"
 NAME = f"{CALL}/function/name"

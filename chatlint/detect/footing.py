@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import shown, texts
 from chatlint.probe.trace import Trace
+from chatlint.records import dataclass
 from chatlint.render.syntax import GIVEN, Syntax
 
 USER = "/messages/0/content"

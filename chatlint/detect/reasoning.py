@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from chatlint.detect.answer import noted, refused
 from chatlint.detect.calls import CallForm
@@ -12,6 +11,7 @@ from chatlint.detect.footing import Footing
 from chatlint.detect.kwargs import reasoning_on, spelled
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import SHOWN, fate, keeps, names_shown, texts
+from chatlint.records import dataclass
 
 ANSWER = "/messages/1"
 FIELDS: Mapping[str, str] = {

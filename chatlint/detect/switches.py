@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chatlint.conversation import JSON
 from chatlint.detect.capability import GenerationPrompt, Switch
@@ -14,6 +14,7 @@ from chatlint.detect.kwargs import ABOUT_REASONING, NEEDLE, names_of, reasoning_
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import SHOWN, fate
+from chatlint.records import dataclass
 from chatlint.render.rendered import FailureKind
 from chatlint.text import Input
 

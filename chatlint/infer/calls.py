@@ -10,11 +10,11 @@ gap means that a new message begins there, and no mark reaches across it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 
 from chatlint.infer.gaps import Kind, Opening, Sample, gaps_of
 from chatlint.infer.markers import atoms, between, common_prefix, common_suffix, is_tag, mirrored_end
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ opener does: up to its mirror, or up to a header, or as far as what follows cont
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from chatlint.infer.bodies import to_pattern
 from chatlint.infer.gaps import Gap, Kind
 from chatlint.infer.markers import common_prefix, mirrored_end
 from chatlint.infer.reasoning import ReasoningMarks, without_reasoning
 from chatlint.parse.formats import Marks
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

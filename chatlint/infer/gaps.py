@@ -12,12 +12,12 @@ conversation without an answer; where something else stands there, it is what fo
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from chatlint.infer.bodies import Body
 from chatlint.infer.markers import atoms, common_prefix
 from chatlint.infer.turns import Part, Turn
+from chatlint.records import dataclass
 
 
 class Kind(Enum):

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON
 from chatlint.detect.footing import Footing
@@ -20,6 +19,7 @@ from chatlint.infer.markers import atoms, is_tag
 from chatlint.parse.formats import GenerationPrompt, Marks, ReasoningState, SwitchedPrompt
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Variant
+from chatlint.records import dataclass
 from chatlint.render.constants import TextKind
 
 OFF: Variant = {"generation": "off"}

@@ -14,7 +14,6 @@ guesses.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from chatlint.infer.gaps import Gap, Kind
@@ -27,6 +26,7 @@ from chatlint.infer.markers import (
     mirrored_start,
     mirrors,
 )
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

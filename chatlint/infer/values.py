@@ -13,7 +13,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON
 from chatlint.infer.bodies import literal_at, to_pattern
@@ -23,6 +22,7 @@ from chatlint.infer.nested import learn_items, learn_object
 from chatlint.infer.turns import Turn, calls_of
 from chatlint.parse import patterns
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chatlint.infer.markers import atoms, is_tag
 from chatlint.parse import patterns
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.notation import Items, Members
+from chatlint.records import dataclass
 
 TOOLS_ONLY = "only beside calls"
 """Beginning of the ground's note where reasoning shows only in turns with calls."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chatlint.conversation import Conversation
+from chatlint.records import dataclass
 from chatlint.render.rendered import RenderFailure
 from chatlint.text import Prompt
 

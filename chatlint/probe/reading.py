@@ -10,12 +10,12 @@ import ast
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, value_at
+from chatlint.records import dataclass
 from chatlint.text import Input, Prompt, Span, pointer_token
 
 if TYPE_CHECKING:

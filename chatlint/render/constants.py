@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from jinja2 import nodes
+
+from chatlint.records import dataclass
 
 LARGE_RANGE = 100_000
 """Items a sandboxed `range` may have (jinja2's MAX_RANGE)."""

@@ -9,9 +9,9 @@ type and, word for word, the message that the host raises.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from chatlint.errors import UsageError
+from chatlint.records import dataclass
 from chatlint.render.inputs import Root, Sources, Wrapped, renamed
 from chatlint.render.rendered import RenderRequest
 from chatlint.render.runs import ContainerSource, special_source

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from chatlint.conversation import Conversation
 from chatlint.limits import NESTING
+from chatlint.records import dataclass
 from chatlint.render.guard import BoundError
 from chatlint.render.runs import DERIVED, ContainerSource, Source
 from chatlint.render.trace import Traced, traced
@@ -26,7 +27,7 @@ Sources: TypeAlias = dict[int, ContainerSource]
 _KEPT = 8
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Root:
     """One root of the conversation: what it is, wrapped, and the sources of the lists and objects in it."""
 

@@ -10,11 +10,12 @@ made in one branch is not sure after it, unless every branch made it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from jinja2 import nodes
 
+from chatlint.records import dataclass
 from chatlint.render.definedness import defined_unless, gives_default, stored_names, tested
 
 GLOBALS = frozenset(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
 from chatlint.conversation import Conversation, JSONObject
+from chatlint.records import dataclass
 from chatlint.text import Prompt, Span
 
 DEFAULT_HOST = "transformers-5.24"

@@ -7,11 +7,12 @@ a render can tell, a render decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, TypeVar
 
 from chatlint.conversation import JSON, JSONObject
 from chatlint.errors import TemplateError
+from chatlint.records import dataclass
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

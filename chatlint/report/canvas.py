@@ -10,10 +10,10 @@ import os
 import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TextIO, TypeAlias
 
+from chatlint.records import dataclass
 from chatlint.text import visible
 
 Piece: TypeAlias = tuple[str, str]

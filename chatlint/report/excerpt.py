@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas
 from chatlint.text import visible
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt, marked_source
 from chatlint.rules.finding import Evidence, Finding, Severity

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas, Line
 from chatlint.report.prompt import origin_style, origin_text
 from chatlint.report.table import table_lines

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from chatlint.records import dataclass
 from chatlint.rules.finding import Confidence, Severity
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chatlint.records import dataclass
 from chatlint.rules.cause import Sight
 from chatlint.rules.turns import agree
 from chatlint.text import visible

@@ -9,7 +9,8 @@ finds (```` ```jinja good ````), and for rules about a package what is in it: ``
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from chatlint.records import dataclass
 
 _FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 _HEADING = re.compile(r"^## (.+)\n", re.M)

@@ -9,10 +9,10 @@ page."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from chatlint.records import dataclass
 from chatlint.rules.finding import Severity
 
 if TYPE_CHECKING:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chatlint.errors import UsageError
+from chatlint.records import dataclass
 from chatlint.rules.catalogue import all_rules
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Rule

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError, UsageError
 from chatlint.limits import TOKENIZER_HEAD_BYTES
+from chatlint.records import dataclass
 from chatlint.source.folder import read_file
 from chatlint.text import Input, Prompt
 

@@ -7,8 +7,8 @@ Read in the engines' sources: transformers 5.24, vLLM 0.33, SGLang 0.5.23, TGI o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
+from chatlint.records import dataclass
 from chatlint.source.package import GgufFacts, Package
 
 AS_OF = "2026-10"

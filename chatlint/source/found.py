@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import sha256
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.limits import TEMPLATES
+from chatlint.records import dataclass
 from chatlint.source.json_text import JsonText, array_starts, not_utf8, object_members, refuse_stand_ins
 from chatlint.source.package import Failure, Template, TemplatePlace
 from chatlint.source.place import json_place

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 from chatlint.errors import TargetError
+from chatlint.records import dataclass
 from chatlint.source.found import Found, Reader
 from chatlint.source.gguf import Metadata
 from chatlint.source.package import (

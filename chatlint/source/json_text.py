@@ -10,11 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from json.decoder import JSONDecodeError
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
+from chatlint.records import dataclass
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _CHECK = "check that it is the right file"

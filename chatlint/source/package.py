@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
 from chatlint.conversation import JSON
+from chatlint.records import dataclass
 
 
 class TargetKind(StrEnum):

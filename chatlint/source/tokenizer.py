@@ -8,9 +8,9 @@ library, by the post-processor of `tokenizer.json` alone; transformers 4 let som
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON
+from chatlint.records import dataclass
 from chatlint.source.affixes import Affixes, affixes
 from chatlint.source.json_text import objects
 from chatlint.source.package import AddedToken, GenerationFacts, TokenizerFacts

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import Event
 from chatlint.parse.message import assemble
 from chatlint.parse.parser import OutputParser
+from chatlint.records import dataclass
 
 SINGLES = 400
 """Characters of one template's texts that are read one at a time; the rest is read in random chunks."""

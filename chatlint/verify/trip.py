@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
 from chatlint.conversation import JSON, Message
+from chatlint.records import dataclass
 
 
 class Cause(StrEnum):

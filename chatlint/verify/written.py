@@ -9,13 +9,12 @@ alone counts as the prompt.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chatlint.conversation import Message
 from chatlint.infer.turns import Part, Turn, turn_of
 from chatlint.parse import patterns
 from chatlint.parse.formats import OutputFormat
 from chatlint.probe.case import Observation
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
