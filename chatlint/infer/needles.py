@@ -14,6 +14,8 @@ from chatlint.conversation import JSON, Conversation, Message
 from chatlint.infer.turns import calls_of
 from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat
 
+LONGEST_MARK = 1_000
+"""Characters; what is longer is text of the template (instructions, a policy), not what a model writes."""
 _SHORTEST = 3
 _LABELS = frozenset(("true", "false", "null"))
 """Strings of probes that formats may spell themselves, as labels of types."""
@@ -25,13 +27,19 @@ def without_needles(output: OutputFormat, conversations: Iterable[Conversation])
     words = needles_of(conversations)
     grounds = dict(output.grounds)
     for part in _PARTS:
-        found = needle_in(getattr(output, part), words)
-        if found:
-            grounds[part] = Ground(
-                Confidence.NONE, (), f"not learned: the mark would hold {found!r} of a probe"
-            )
+        reason = _unlikely(getattr(output, part), words)
+        if reason:
+            grounds[part] = Ground(Confidence.NONE, (), f"not learned: {reason}")
             output = replace(output, **{part: _nothing(part)})  # type: ignore[arg-type]
     return replace(output, grounds=grounds)
+
+
+def _unlikely(part: object, words: re.Pattern[str]) -> str:
+    """Why a part can be none, "" if it can."""
+    if any(len(text) > LONGEST_MARK for text in _texts(part)):
+        return f"a mark would be longer than {LONGEST_MARK} characters"
+    found = needle_in(part, words)
+    return f"the mark would hold {found!r} of a probe" if found else ""
 
 
 def _nothing(part: str) -> object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from itertools import combinations
 
 from chatlint.infer.bodies import Body, Grade, grade_of, to_pattern
 from chatlint.infer.calls import CallMarks
@@ -18,6 +18,7 @@ from chatlint.infer.vocabulary import TOOLS_ONLY
 from chatlint.parse import patterns
 from chatlint.parse.formats import PARTS, Confidence, Ground, Marks, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Values
+from chatlint.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,16 +200,22 @@ _NAMES = {Kind.REASONING: "reasoning", Kind.CONTENT: "content", Kind.CALLS: "too
 
 
 def order_of(samples: Sequence[Sample]) -> tuple[str, ...]:
-    """The parts in the order of the turns that show most of them."""
-    fullest = max(samples, key=lambda sample: len(set(sample.kinds)), default=None)
-    seen = [_NAMES[kind] for kind in dict.fromkeys(fullest.kinds)] if fullest else []
-    if len(seen) < 2:
-        return PARTS
-    order = list(PARTS)
-    places = sorted(order.index(name) for name in seen)
-    for place, name in zip(places, seen, strict=True):
-        order[place] = name
-    return tuple(order)
+    """The parts in the order of the turns that show two of them together, as most turns have it."""
+    seen: Counter[tuple[str, str]] = Counter()
+    for sample in samples:
+        seen.update(combinations([_NAMES[kind] for kind in dict.fromkeys(sample.kinds)], 2))
+
+    def earlier(name: str) -> int:
+        """How many of the others come before it."""
+        return sum(
+            seen[other, name] > seen[name, other]
+            if seen[other, name] != seen[name, other]
+            else PARTS.index(other) < PARTS.index(name)
+            for other in PARTS
+            if other != name
+        )
+
+    return tuple(sorted(PARTS, key=earlier))
 
 
 def exclusive_of(samples: Sequence[Sample]) -> tuple[tuple[str, str], ...]:

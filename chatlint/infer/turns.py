@@ -14,16 +14,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
 from chatlint.conversation import JSON, Message
 from chatlint.probe.case import Observation
+from chatlint.records import dataclass
 from chatlint.text import Computed, Input, Prompt, Span
 
 COUNTER, SAME_NAME, SAME_KEY = "\ue0a0", "\ue0a1", "\ue0a2"
-LONGEST_TURN = 100_000
+LONGEST_TURN = 20_000
 """Characters of a turn that is looked at; real ones have a few hundred on a probe."""
 _RUN = re.compile(f"({COUNTER}|{SAME_NAME}|{SAME_KEY})\\1+")
 _STRUCTURE = frozenset(("role", "type", "index"))

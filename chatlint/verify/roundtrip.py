@@ -28,6 +28,8 @@ TEXTS: tuple[tuple[str, Variant, int], ...] = (
     ("roles/user-assistant", OFF, 1),
     ("content/markup", OFF, 1),
 )
+LONGEST_TEXT = 4_000
+"""Characters of a text that is read back; a template that writes more around a short message is not asked."""
 _CUT = frozenset(("content/markup",))
 """Probes of which only the conversation up to the message is asked, so that the message is the last."""
 REASONED: tuple[tuple[str, Variant, int], ...] = (("reasoning/last", OFF, 1),)
@@ -60,7 +62,7 @@ def round_trips(
     without: list[str] = []
     for seen, index in _asked(samples, output):
         sent = written(output, shown_before(trace, seen, index), seen, index)
-        if sent is None:
+        if sent is None or len(sent.text) > LONGEST_TEXT:
             without.append(seen.case.id)
         else:
             trips.append(_trip(output, seen, sent, ways))
