@@ -88,10 +88,8 @@ def closes_itself(output: OutputFormat, text: str, calls: list) -> bool:
     return any(mark in str(arguments) for mark in marks for _, arguments in calls)
 
 
-@pytest.mark.parametrize("name", sorted(CATALOGUE))
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_read_back(name: str, data: st.DataObject) -> None:
+def check_read_back(name: str, data: st.DataObject) -> None:
+    """A message in a format, read back whole and in random chunks."""
     output = CATALOGUE[name].output
     tools, calls = data.draw(requests(output.tool_calls.parallel))
     content = data.draw(st.sampled_from(["", "Hi there.", 'First, this:\n\n1 < 2 & "x" [y] {z}.']))
@@ -143,10 +141,7 @@ PIECES = st.sampled_from(
 )
 
 
-@pytest.mark.parametrize("name", sorted(CATALOGUE))
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-def test_any_text_keeps_the_promises(name: str, data: st.DataObject) -> None:
+def check_any_text(name: str, data: st.DataObject) -> None:
     """Marks of the format and other pieces in any order: no error, one message however it is cut."""
     output = CATALOGUE[name].output
     calls = output.tool_calls
@@ -186,3 +181,26 @@ def test_any_text_keeps_the_promises(name: str, data: st.DataObject) -> None:
         events = stream(output, [text[i : i + size] for i in range(0, len(text), size)], **settings_)
         check_events(events)
         assert assemble(events) == whole
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+@settings(max_examples=12, deadline=None)
+@given(data=st.data())
+def test_read_back(name: str, data: st.DataObject) -> None:
+    check_read_back(name, data)
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+@settings(max_examples=15, deadline=None)
+@given(data=st.data())
+def test_any_text_keeps_the_promises(name: str, data: st.DataObject) -> None:
+    check_any_text(name, data)
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_many_messages_and_texts(name: str, data: st.DataObject) -> None:
+    check_read_back(name, data)
+    check_any_text(name, data)
