@@ -304,7 +304,7 @@ class CallReader:
                 break
             separated = True
         entry = None if char == "{" and plan.skeleton else (yield from self._entry())
-        bare = plan.guess or not separated
+        bare = plan.loose or not separated
         if entry:
             return (yield from self._call(entry, entry.weak))
         if plan.skeleton:

@@ -97,7 +97,7 @@ def with_calls(turn: Turn, output: OutputFormat, tools: Tools) -> Turn:
 
 
 def _guessed(output: OutputFormat, tools: Tools) -> Iterator[Mark]:
-    objects, keywords = compile_calls(_OBJECT, output), compile_calls(_KEYWORDS, output)
+    objects, keywords = (compile_calls(calls, output, loose=True) for calls in (_OBJECT, _KEYWORDS))
     for mark, entry in objects.entries.entries:
         if mark.first == "{":
             yield Mark(Kind.CALL, mark, entry, objects)

@@ -78,6 +78,7 @@ class Machine:
         self._tools = tools
         self._turn: Turn = turn_of(output)
         self.guessed = False
+        self._reasoning_guessed = output.reasoning is not None and output.reasoning.guess
         self.cut = False
         self._guesses_reasoning = output.reasoning is None and reasoning
         self._guesses_calls = output.tool_calls is None and bool(tools.names)
@@ -180,6 +181,7 @@ class Machine:
         else:
             mark = self._pass(found)
             prose.in_reasoning = kind is Kind.REASONING
+            self.guessed = self.guessed or (prose.in_reasoning and self._reasoning_guessed)
             prose.wrapped = kind is Kind.CONTENT
             if kind is Kind.END_OF_TURN:
                 self._scribe.end_of_turn(mark)
@@ -243,7 +245,7 @@ class Machine:
     def _held(self, found: Found[Mark]) -> int:
         """Where what belongs to a mark begins: with a guessed call, the tag before it."""
         plan = found.what.plan
-        if plan and plan.guess:
+        if plan and plan.loose:
             return guesses.before(self.stream.text, self.stream.at, found.start)
         return found.start
 
@@ -281,11 +283,11 @@ class Machine:
         """A call, if it reads as one (rules 3 to 5)."""
         mark, plan, entry = found.what, found.what.plan, found.what.entry
         mentioned = self._mentioned(self._held(found))
-        if plan is None or entry is None or (mentioned and (self._prose.in_reasoning or plan.guess)):
+        if plan is None or entry is None or (mentioned and (self._prose.in_reasoning or plan.loose)):
             self._as_text(found)
             return
         found = self._wait_at(found)
-        if plan.guess and not self._guessable(found):
+        if plan.loose and not self._guessable(found):
             self._waited_as_text(found)
             return
         if (yield from self._read_call(plan, entry, found.end if entry.passed else found.start)):
@@ -309,7 +311,7 @@ class Machine:
         self.guessed = self.guessed or plan.guess
         prose.in_reasoning = prose.wrapped = False
         prose.after_mark()
-        if plan.guess:
+        if plan.loose:
             yield from self._guess_closer()
         return True
 

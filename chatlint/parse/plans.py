@@ -48,6 +48,9 @@ class Plan:
     """What an id looks like that is made of the name."""
     id_pattern: str
     guess: bool
+    """Whether the format itself is a guess."""
+    loose: bool
+    """Whether it is so much of one that any tag may stand around a call."""
     ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
     """Step → the marks that may stand there, with the step after each: its own, and the one before the
     arguments (an id may be missing)."""
@@ -58,7 +61,7 @@ def plan_of(output: OutputFormat) -> Plan | None:
     return compile_calls(output.tool_calls, output) if output.tool_calls else None
 
 
-def compile_calls(calls: ToolCalls, output: OutputFormat) -> Plan:
+def compile_calls(calls: ToolCalls, output: OutputFormat, *, loose: bool = False) -> Plan:
     """The plan for calls inside a format: its ends of turn never close a call."""
     over = {mark.text.strip() for mark in _marks(*output.end_of_turn, *output.end_of_message)}
     closers = [(mark, False) for mark in _units(calls.call_end) if mark.text.strip() not in over]
@@ -80,6 +83,7 @@ def compile_calls(calls: ToolCalls, output: OutputFormat) -> Plan:
         identity=_identity(calls.id) if NAME in calls.id else None,
         id_pattern=calls.id,
         guess=calls.guess,
+        loose=loose,
         ways_on={i: _ways_on(steps, i) for i, step in enumerate(steps) if isinstance(step, Marker)},
     )
 
