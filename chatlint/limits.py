@@ -100,3 +100,9 @@ GRAMMAR_RULES = 20_000
 
 RESPONSE_PATTERN_CHARACTERS = 2_000
 """Longest pattern of a package's response template that is tried; real ones stay under 200."""
+
+EXPORT_MARK_CHARACTERS = 10_000
+"""Marks of a format together, for it to be exported; real ones stay under 1,000."""
+
+SCAN_MARK_CHARACTERS = 1_000
+"""Marks that one text of an exported grammar may end at, together; real ones stay under 200."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chatlint.errors import UsageError
+from chatlint.limits import SCAN_MARK_CHARACTERS
 from chatlint.records import dataclass
 
 
@@ -23,7 +25,12 @@ class State:
 
 def states_of(marks: Sequence[str]) -> list[State]:
     """The automaton for marks, none of them empty. A mark that begins with a whole other one is never
-    reached."""
+    reached.
+
+    Raises UsageError for marks that no model writes.
+    """
+    if sum(map(len, marks)) > SCAN_MARK_CHARACTERS:
+        raise UsageError("the format's marks are too long for a grammar", hint="look at the template")
     begins = list(dict.fromkeys(mark[:size] for mark in marks for size in range(len(mark))))
     known = [begin for begin in begins if not any(mark in begin for mark in marks)]
     number = {begin: index for index, begin in enumerate(known)}

@@ -12,7 +12,7 @@ from dataclasses import field
 
 from chatlint.conversation import JSON, Tool
 from chatlint.export.response_calls import cannot
-from chatlint.export.response_reading import Refused, ResponseReader
+from chatlint.export.response_reading import Refused, ResponseReader, Unreadable
 from chatlint.export.response_template import response_template
 from chatlint.export.writing import Call, fill, write_turn
 from chatlint.parse.formats import OutputFormat
@@ -113,7 +113,11 @@ def proven_template(output: OutputFormat) -> dict[str, JSON]:
     Raises UsageError that says why where there is none.
     """
     template = response_template(output)
-    for misread in misreadings(ResponseReader(template), output):
+    try:
+        reader = ResponseReader(template)
+    except (Refused, Unreadable) as error:
+        raise cannot(str(error)) from None
+    for misread in misreadings(reader, output):
         raise cannot(misread.told())
     return template
 

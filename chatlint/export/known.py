@@ -17,6 +17,7 @@ from functools import cache
 from importlib.resources import files
 
 from chatlint.conversation import JSON, JSONObject
+from chatlint.export.marks import too_long
 from chatlint.export.writing import Call, write_calls
 from chatlint.parse.formats import OutputFormat, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Encoding, Written
@@ -172,7 +173,7 @@ class Match:
 def match_of(output: OutputFormat) -> Match | None:
     """The known format with these markers and this structure, None if none has them."""
     calls = output.tool_calls
-    if calls is None:
+    if calls is None or too_long(output):
         return None
     written = write_calls(calls, [SAMPLE])
     found = _match(written) or _match(write_calls(calls, [replace(SAMPLE, id="0")]))
@@ -213,7 +214,7 @@ def canonical(text: str) -> str:
         if text[at] in "{[":
             try:
                 value, end = decoder.raw_decode(text, at)
-            except ValueError:
+            except (ValueError, RecursionError):
                 pass
             else:
                 parts.append(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
@@ -231,7 +232,7 @@ def family(output: OutputFormat) -> str | None:
     if found is not None:
         return found.known.id
     calls = output.tool_calls
-    if calls is None:
+    if calls is None or too_long(output):
         return None
     marks = _marks(write_calls(calls, [SAMPLE]))
     near = [

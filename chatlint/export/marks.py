@@ -18,6 +18,7 @@ from chatlint.export.grammar import (
     choice,
     seq,
 )
+from chatlint.limits import EXPORT_MARK_CHARACTERS
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.patterns import Slot, pieces
 
@@ -70,6 +71,11 @@ def mark_tags(output: OutputFormat) -> tuple[str, ...]:
     found = [tag for mark in _marks(output) for tag in tags(mark)]
     ends = {tag for mark in output.end_of_turn for tag in tags(mark)}
     return tuple(tag for tag in dict.fromkeys(found) if tag not in ends)
+
+
+def too_long(output: OutputFormat) -> bool:
+    """Whether the marks are longer than any that a model was made to write."""
+    return sum(map(len, _marks(output))) > EXPORT_MARK_CHARACTERS
 
 
 def _marks(output: OutputFormat) -> Iterator[str]:

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chatlint.conversation import JSON
+from chatlint.export.marks import too_long
 from chatlint.export.response_calls import calls_field, cannot, loose
 from chatlint.parse.formats import OutputFormat, ReasoningState
 from chatlint.parse.markers import is_strong
@@ -34,6 +35,8 @@ def response_template(output: OutputFormat) -> dict[str, JSON]:
 
     Raises UsageError that says why where the format cannot be expressed.
     """
+    if too_long(output):
+        raise cannot("its marks are too long")
     fields: dict[str, JSON] = {}
     if output.reasoning and (thinking := _thinking(output)):
         fields["thinking"] = thinking

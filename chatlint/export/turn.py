@@ -19,7 +19,7 @@ from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError
 from chatlint.export.calls import Callee, CallGrammar, callables, triggers_of
 from chatlint.export.grammar import GAP, NOTHING, Grammar, Node, Rules, Scan, atoms, choice, maybe, seq
-from chatlint.export.marks import Consumer, pattern_node, until
+from chatlint.export.marks import Consumer, pattern_node, too_long, until
 from chatlint.export.schemas import Dialect, Literals
 from chatlint.parse.formats import Marks, OutputFormat
 from chatlint.parse.markers import is_strong, marker
@@ -79,9 +79,15 @@ def turn_grammar(output: OutputFormat, request: Request) -> Grammar:
 
     Raises UsageError where the format cannot be said as a grammar, or the request is none.
     """
+    _check_size(output)
     rules = Rules()
     turn = _Turn(output, request, rules).whole()
     return rules.finish(_after_prompt(output, request, rules, turn))
+
+
+def _check_size(output: OutputFormat) -> None:
+    if too_long(output):
+        raise UsageError("the format's marks are too long for a grammar", hint="look at the template")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +102,7 @@ def calls_grammar(output: OutputFormat, request: Request) -> Woken | None:
     """The calls alone, from their first mark to the end of the turn. None where a grammar cannot sleep: a
     call must be made, none may, the words of a message's header say what it is, or the prompt has begun
     it."""
+    _check_size(output)
     rules = Rules()
     turn = _Turn(output, request, rules)
     if request.tool_choice != AUTO or output.header_end or not turn.may_call:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chatlint.errors import UsageError
 from chatlint.export.automaton import states_of
 from chatlint.export.grammar import NOTHING, Rules, Scan, Text
 from tests.export.judges import JUDGES
@@ -57,3 +58,8 @@ def test_exits_and_an_open_end(judge):
     assert judge(grammar, "x<a>") == "viable"
     assert judge(grammar, "x<b>y").startswith("refused")
     assert judge(grammar, "x<c>").startswith("refused")
+
+
+def test_marks_that_no_model_writes():
+    with pytest.raises(UsageError, match="too long"):
+        states_of(["<" * 2_000])

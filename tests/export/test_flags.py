@@ -211,3 +211,16 @@ def test_the_block_of_the_report():
     refused = serving_of(learned("apertus")).to_dict()["transformers"]
     assert refused["response_template"] is False
     assert "only key" in refused["basis"]
+
+
+@pytest.mark.parametrize("mark", ["[" * 100_000, "<" * 50_000, "a b " * 20_000, '{"a":' * 20_000])
+def test_hostile_marks_are_no_work(mark):
+    output = OutputFormat(tool_calls=replace(HERMES, call_start=mark), end_of_turn=(mark,))
+    found = serving_of(output)
+    assert found.family is None
+    assert "too long" in found.why_not
+
+
+@pytest.mark.parametrize("mark", ["[" * 9_000, "<" * 9_000, "a b " * 2_000, '{"a":' * 1_500])
+def test_long_marks_take_their_time(mark):
+    serving_of(OutputFormat(tool_calls=replace(HERMES, call_start=mark), content=Content(mark)))

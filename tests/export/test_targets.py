@@ -261,3 +261,18 @@ def test_schemas_that_nest_too_deep():
     for to in ("gbnf", "lark"):
         with pytest.raises(UsageError, match="nest too deep"):
             export_format(HERMES, to, tools=tools)
+
+
+@pytest.mark.parametrize("to", ExportTarget)
+@pytest.mark.parametrize(
+    "mark", ["[" * 9_000, "<" * 9_000, '{"a":' * 1_500, "<" + "x" * 900 + ">", "\n" * 5_000, "⟨n⟩" * 2_000]
+)
+def test_hostile_marks_end_soon(to, mark):
+    calls = ToolCalls(call_start=mark, call_end=mark)
+    output = OutputFormat(
+        header="<a>", tool_calls=calls, reasoning=Reasoning(mark, mark), end_of_turn=(mark,)
+    )
+    try:
+        assert export_format(output, to, tools=TOOLS["weather"])
+    except UsageError as error:
+        assert error.message
