@@ -4,49 +4,58 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 from chatlint import __version__
-from chatlint.cli.cache import cache_commands
-from chatlint.cli.check import check_targets
 from chatlint.cli.complaint import complain
-from chatlint.cli.corpus import corpus_commands
-from chatlint.cli.export import export_target
-from chatlint.cli.parse import parse_output
 from chatlint.cli.plain import PlainCommand, PlainGroup
-from chatlint.cli.probes import list_probes
-from chatlint.cli.render import show_prompt
-from chatlint.cli.rules import list_rules, show_rule
-from chatlint.cli.schema import print_schema
-from chatlint.cli.survey import survey_targets
 from chatlint.errors import ChatlintError, InternalError, TargetError
 
 EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
 
-app = typer.Typer(
-    name="chatlint",
-    cls=PlainGroup,
-    help="Judge chat templates: what they can express, what goes wrong, how to serve them.",
-    epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, a model on the Hub "
-    "(org/name[@revision][:quantization]), '-', or corpus:NAME.",
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    no_args_is_help=True,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-app.command("check", cls=PlainCommand)(check_targets)
-app.command("render", cls=PlainCommand)(show_prompt)
-app.command("parse", cls=PlainCommand)(parse_output)
-app.command("export", cls=PlainCommand)(export_target)
-app.command("survey", cls=PlainCommand)(survey_targets)
-app.command("rules", cls=PlainCommand)(list_rules)
-app.command("rule", cls=PlainCommand)(show_rule)
-app.command("probes", cls=PlainCommand)(list_probes)
-app.add_typer(corpus_commands, name="corpus")
-app.command("schema", cls=PlainCommand)(print_schema)
-app.add_typer(cache_commands, name="cache")
+COMMANDS = {
+    "check": ("check", "check_targets"),
+    "render": ("render", "show_prompt"),
+    "parse": ("parse", "parse_output"),
+    "export": ("export", "export_target"),
+    "survey": ("survey", "survey_targets"),
+    "rules": ("rules", "list_rules"),
+    "rule": ("rules", "show_rule"),
+    "probes": ("probes", "list_probes"),
+    "corpus": ("corpus", "corpus_commands"),
+    "schema": ("schema", "print_schema"),
+    "cache": ("cache", "cache_commands"),
+}
+"""Where each command is: a module of this room, and a function in it or a group of commands."""
+
+
+def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
+    """The command line with the commands of these names. To make one takes longer than to run some of them,
+    so that a run makes only the one that it needs."""
+    app = typer.Typer(
+        name="chatlint",
+        cls=PlainGroup,
+        help="Judge chat templates: what they can express, what goes wrong, how to serve them.",
+        epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, "
+        "a model on the Hub (org/name[@revision][:quantization]), '-', or corpus:NAME.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_options)
+    for name in names:
+        module, attribute = COMMANDS[name]
+        found = getattr(import_module(f"chatlint.cli.{module}"), attribute)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name, cls=PlainCommand)(found)
+    return app
 
 
 def _print_version(wanted: bool) -> None:
@@ -55,7 +64,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
@@ -70,7 +78,7 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        app()
+        command_line(sys.argv[1:2] if sys.argv[1:] and sys.argv[1] in COMMANDS else COMMANDS)()
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not complain about it at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -6,7 +6,7 @@ import itertools
 
 import typer.main
 
-from chatlint.cli.app import app
+from chatlint.cli.app import command_line
 
 
 def described(command, name="chatlint"):
@@ -19,9 +19,9 @@ def described(command, name="chatlint"):
 
 
 def test_the_help_of_every_command(snapshot):
-    assert "\n".join(described(typer.main.get_command(app))) == snapshot
+    assert "\n".join(described(typer.main.get_command(command_line()))) == snapshot
 
 
 def test_every_option_is_explained():
-    entries = "\n".join(described(typer.main.get_command(app))).split("\n")
+    entries = "\n".join(described(typer.main.get_command(command_line()))).split("\n")
     assert [entry for entry, text in itertools.pairwise(entries) if text == "    "] == []
