@@ -19,8 +19,6 @@ from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.schemas import Tools
 from chatlint.parse.stream import Reading, Stream
 
-_MARK = 64
-"""So much of a mark is looked at to see whether prose may hold it."""
 _COUNT = re.compile(r"[.:]?\d+\Z|[:#]\w*\Z")
 
 
@@ -172,10 +170,10 @@ class CallReader:
             return (yield from self._body(declared))
         if declared and not known:
             return False
-        closes = (yield from look(self._stream, self._plan.closers)) is not None
-        ends = closes or (known and self._at_end_of_call(char))
-        at = self._stream.at
-        if not ends or (self._weak and not is_strong(self._stream.text[at : at + _MARK])):
+        closer = yield from look(self._stream, self._plan.closers)
+        if closer is None and not (known and self._at_end_of_call(char)):
+            return False
+        if self._weak and not (closer and is_strong(self._stream.text[closer.start : closer.end])):
             return False
         self._start()
         self._scribe.arguments("{}")

@@ -40,8 +40,8 @@ _special = {quote: re.compile(rf"[{quote}\\\x00-\x1f\"]").search for quote in "\
 _closers = re.compile(r"[}\])]").findall
 _OPEN = {"{": "{", "[": "[", "(": "["}
 _CLOSE = {"{": "}", "[": "]", "(": "]"}
-_AFTER = {"{": ",:}", "[": ",]", "(": ",)"}
-"""What may follow a string inside each container."""
+_AFTER = {"{": ",:}]", "[": ",:}]", "(": ",:}])"}
+"""What may follow a string inside each container: no less than `_sound` lets follow."""
 _ESCAPES = {"'": "'", "\n": "", "0": "\\u0000", "a": "\\u0007", "v": "\\u000b"}
 _DIGITS = {"u": 4, "x": 2, "U": 8}
 _hex = re.compile(r"[0-9a-fA-F]+").fullmatch

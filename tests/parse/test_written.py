@@ -197,6 +197,57 @@ def test_any_text_keeps_the_promises(name: str, data: st.DataObject) -> None:
     check_any_text(name, data)
 
 
+SILENT = OutputFormat(header="<|im_start|>assistant\n", end_of_turn=("<|im_end|>",))
+"""A format without reasoning and calls: both are guessed."""
+GUESSABLE = st.sampled_from(
+    [
+        "<tool>",
+        "</tool>",
+        "[",
+        "]",
+        "[CALLS]",
+        "now(",
+        "get_weather(",
+        "city=",
+        '"P"',
+        ")",
+        ", ",
+        '{"name": "now"',
+        "}",
+        "<|x_end|>",
+    ]
+    + [
+        ', "arguments": {',
+        "<think>",
+        "</think>",
+        "<|im_end|>",
+        "\n",
+        " ",
+        "Hi. ",
+        "word",
+        "```python\n",
+        "```",
+        "'",
+        "<",
+        "now()",
+    ]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    pieces=st.lists(GUESSABLE, max_size=16), prompt=st.sampled_from(["", "<|im_start|>assistant\n<think>\n"])
+)
+def test_any_text_keeps_the_promises_of_guesses(pieces: list[str], prompt: str) -> None:
+    text = "".join(pieces)
+    settings_ = {"tools": TOOLS, "generation_prompt": prompt}
+    whole = SILENT.parser(**settings_).parse(text)
+    for size in (1, 2, 5):
+        events = stream(SILENT, [text[i : i + size] for i in range(0, len(text), size)], **settings_)
+        check_events(events)
+        assert assemble(events) == whole
+
+
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", sorted(CATALOGUE))
 @settings(max_examples=200, deadline=None)
