@@ -215,8 +215,6 @@ GUESSABLE = st.sampled_from(
         '{"name": "now"',
         "}",
         "<|x_end|>",
-    ]
-    + [
         ', "arguments": {',
         "<think>",
         "</think>",
