@@ -17,7 +17,7 @@ def main() -> None:
         from chatlint import __version__
 
         sys.stdout.write(f"chatlint {__version__}\n")
-        return
+        sys.exit(0)
     from chatlint.cli.app import run
 
     run()
