@@ -64,19 +64,14 @@ class CallReader:
             kind = self._plan.steps[step]
             if isinstance(kind, Marker):
                 after = yield from take(self._stream, self._plan.ways_on[step])
-                if after is None and not self._name and not self._id and step:
-                    return False
                 if after is None and (self._name or self._id):
                     return (yield from self._without_mark(declared))
+                if after is None and step:
+                    return False
                 counter = "".join(re.findall(r"\d+", self._stream.taken)[-1:]) if after else counter
                 step = after or step + 1
-                if (
-                    after
-                    and self._named()
-                    and not self._weak
-                    and self._name in self._tools
-                    and self._last(step)
-                ):
+                if after and self._certain(step):
+                    self._complete_id(counter)
                     self._start()
                 continue
             if kind is Slot.ARGUMENTS:
@@ -92,13 +87,11 @@ class CallReader:
             step += 1
         return False
 
-    def _last(self, step: int) -> bool:
-        """Whether only the arguments are missing."""
-        return (
-            step < len(self._plan.steps)
-            and self._plan.steps[step] is Slot.ARGUMENTS
-            and not self._plan.skeleton
-        )
+    def _certain(self, step: int) -> bool:
+        """Whether a declared tool is called for certain, and only its arguments are missing."""
+        steps = self._plan.steps
+        last = step < len(steps) and steps[step] is Slot.ARGUMENTS and not self._plan.skeleton
+        return last and not self._weak and self._named() and self._name in self._tools
 
     def _named(self) -> bool:
         """Finds the name in the id, where it has no place of its own."""

@@ -13,6 +13,7 @@ from chatlint.parse.events import (
     ToolCallEnd,
     ToolCallStart,
 )
+from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.message import assemble, deltas, finish_reason
 from tests.parse.catalogue import CATALOGUE
 from tests.parse.reading import TOOLS
@@ -255,3 +256,14 @@ def test_deltas_of_the_streaming_api() -> None:
     ]
     assert finish_reason(events) == "tool_calls"
     assert finish_reason([]) == "stop"
+
+
+def test_an_id_that_the_template_composes_is_there_at_the_start() -> None:
+    body = "functions.⟨name⟩:⟨n⟩<|args|>⟨arguments⟩"
+    calls = ToolCalls(call_start="<|call|>", body=body, syntax=Syntax.TEXT, id="functions.⟨name⟩:⟨n⟩")
+    parser = OutputFormat(tool_calls=calls).parser(tools=TOOLS)
+    assert parser.feed("<|call|>functions.now:12<|args|>") == [ToolCallStart(0, "functions.now:12", "now")]
+    assert parser.feed("{}") + parser.finish() == [
+        ArgumentsDelta(0, "{}"),
+        ToolCallEnd(0, "functions.now:12"),
+    ]
