@@ -81,8 +81,7 @@ def turn_grammar(output: OutputFormat, request: Request) -> Grammar:
     """
     _check_size(output)
     rules = Rules()
-    turn = _Turn(output, request, rules).whole()
-    return rules.finish(_after_prompt(output, request, rules, turn))
+    return rules.finish(_after_prompt(_Turn(output, request, rules)))
 
 
 def _check_size(output: OutputFormat) -> None:
@@ -118,17 +117,21 @@ def _prompt(output: OutputFormat, request: Request) -> str:
     return output.generation_prompt.text if given is None else given
 
 
-def _after_prompt(output: OutputFormat, request: Request, rules: Rules, turn: Node) -> Node:
+def _after_prompt(turn: _Turn) -> Node:
     """The turn without what the prompt wrote of it; with the header where the prompt left it to the model."""
-    prompt = _prompt(output, request)
+    output = turn.output
+    prompt = _prompt(output, turn.request)
     begun, known_open = opening(output, prompt)
     if known_open and output.reasoning:
+        if not output.reasoning.start.strip():
+            return turn.inside(Marks("", output.reasoning.end))
         begun = output.reasoning.start + begun
-    rest = Consumer(rules.bodies).node(turn, begun) if begun.strip() else turn
+    whole = turn.whole()
     header = marker(output.header)
     if header is not None and header.first not in prompt:
-        return seq(maybe(pattern_node(output.header, {})), turn)
-    return turn if rest is None else rest
+        return seq(maybe(pattern_node(output.header, {})), whole)
+    rest = Consumer(turn.rules.bodies).node(whole, begun) if begun.strip() else whole
+    return whole if rest is None else rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +177,7 @@ class _Turn:
         """What may follow the calls: content, where the format has it there, else white space. An engine that
         stops at the last token of a mark shows what is before it."""
         order = self.output.order
-        if "content" in order[order.index("tool_calls") :] if "tool_calls" in order else False:
+        if {"content", "tool_calls"} <= set(order) and order.index("content") > order.index("tool_calls"):
             return Scan(ends=True, without=tuple(self.triggers))
         begun = [mark[: -len(tags[-1])] for mark in self.output.end_of_turn if len(tags := atoms(mark)) > 1]
         return seq(GAP, maybe(choice(*(pattern_node(mark, {}) for mark in begun)))) if begun else GAP
@@ -241,18 +244,18 @@ class _Turn:
     def _exits(self) -> Iterator[tuple[str, Node]]:
         """Each opener of reasoning as an exit of a scan."""
         for marks in self._reasoning():
-            yield until(marks.start, {}, self._inside(marks))
+            yield until(marks.start, {}, self.inside(marks))
 
     def _openers(self) -> Iterator[tuple[Node, Node]]:
         for marks in self._reasoning():
-            yield pattern_node(marks.start.strip(), {}), self._inside(marks)
+            yield pattern_node(marks.start.strip(), {}), self.inside(marks)
 
     def _reasoning(self) -> list[Marks]:
         """The marks of reasoning that a grammar can hold on to."""
         every = self.output.reasoning.every if self.output.reasoning else ()
         return [marks for marks in every if is_strong(marks.start.strip()) and marks.end.strip()]
 
-    def _inside(self, marks: Marks) -> Node:
+    def inside(self, marks: Marks) -> Node:
         """Reasoning after its opener, and the rest of the turn."""
         body: Node = self.rules.add("body", self._body())
         for opened in self.output.content.every:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chatlint.errors import UsageError
 from chatlint.export.turn import Request, turn_grammar
 from chatlint.export.writing import Call, write_calls
-from chatlint.parse.formats import OutputFormat, Reasoning, ToolCalls
+from chatlint.parse.formats import GenerationPrompt, OutputFormat, Reasoning, ReasoningState, ToolCalls
 from chatlint.parse.markers import is_strong
 from tests.corpus.entries import TOOLS
 from tests.export.judges import JUDGES, verdict
@@ -156,6 +158,21 @@ def test_reasoning_that_the_prompt_opened_must_be_closed(judge):
     assert verdict(judge, HERMES, "Hm.", generation_prompt=prompt) == "viable"
     assert verdict(judge, HERMES, "Hm.") == "accepted"
     assert verdict(judge, HERMES, "<think>\nHm.") == "viable"
+
+
+@judged
+def test_reasoning_that_the_header_opens(judge):
+    output = replace(
+        HERMES,
+        reasoning=Reasoning("", "\n</think>\n\n"),
+        generation_prompt=GenerationPrompt("<|im_start|>assistant\n", ReasoningState.OPEN),
+    )
+    call = '<tool_call>\n{"name": "get_time", "arguments": {}}\n</tool_call>'
+    for choice in ("auto", "required"):
+        request = {"tools": TOOLS["standard"], "tool_choice": choice}
+        assert verdict(judge, output, f"Hm.\n</think>\n\n{call}", **request) == "accepted"
+        assert verdict(judge, output, "Hm.", **request) == "viable"
+    assert verdict(judge, output, "Hm.</think>Yes.") == "accepted"
 
 
 @judged
