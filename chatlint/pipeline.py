@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeVar
 
 from chatlint.config import FailOn, Settings
 from chatlint.config import fail_on as threshold
 from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
 from chatlint.parse.formats import OutputFormat
+from chatlint.records import dataclass
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
 from chatlint.results import Question, keep, placed, question, recall
 from chatlint.rules.finding import Finding
@@ -67,6 +68,7 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
         subject = Subject(asked.package, template, trace, settings)
         stages = _Stages(able=not subject.broken)
         capabilities = stages.run("detect", lambda: detect_capabilities(trace, subject.syntax))
+        subject.capabilities = capabilities
         subject.format = output = stages.run("infer", lambda: learn(trace, subject.syntax))
         result = stages.run("infer", lambda: learn_result(trace, output, subject.syntax))
         trips = stages.run("verify", lambda: round_trips(trace, output, subject.syntax)) if output else None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON
+from chatlint.records import dataclass
 from chatlint.rules.finding import Location
 
 if TYPE_CHECKING:
     from chatlint.config import Settings
     from chatlint.detect.calls import CallForm
+    from chatlint.detect.capability import Capabilities, Switch
     from chatlint.detect.footing import Footing
     from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Subject:
-    """`format` and `round_trips` are None where they were not made. What is costly is found when first
-    asked for and kept."""
+    """`capabilities`, `format` and `round_trips` are None where they were not made. What is costly is found
+    when first asked for and kept."""
 
     package: Package
     template: Template
@@ -32,6 +34,7 @@ class Subject:
     settings: Settings | None = None
     format: OutputFormat | None = None
     round_trips: RoundTrips | None = None
+    capabilities: Capabilities | None = None
     _syntax: Syntax | None = None
     _broken: list[SyntaxFault] | None = field(default=None)
     _footing: Footing | None = None
@@ -96,6 +99,15 @@ class Subject:
         if self._call_form is None:
             self._call_form = find_call_form(self.footing)
         return self._call_form
+
+    @property
+    def switches(self) -> tuple[Switch, ...]:
+        """What callers may set, and what it changes."""
+        from chatlint.detect.capabilities import detect_capabilities
+
+        if self.capabilities is None:
+            self.capabilities = detect_capabilities(self.trace, self.syntax)
+        return self.capabilities.switches
 
     def on_host(self, host: str) -> Trace:
         """A trace of the same template on another host, to be closed by the caller."""

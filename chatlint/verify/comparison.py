@@ -49,7 +49,7 @@ def _differences(output: OutputFormat, sent: Written, received: Mapping[str, JSO
     for field, part, text in texts:
         got = received.get(field)
         if got != text and not _trimmed_same(sent, part, text, got):
-            yield Difference(field, text, got, _text_cause(sent, part, text, received))
+            yield Difference(field, text, got, _text_cause(output, sent, part, text, received))
     calls = received.get("tool_calls")
     yield from _call_differences(output, sent, calls if isinstance(calls, list) else [])
 
@@ -75,7 +75,9 @@ def _trimmed_same(sent: Written, part: Part, text: str, got: JSON) -> bool:
     return isinstance(got, str) and got.strip() == text.strip() and text != text.strip()
 
 
-def _text_cause(sent: Written, part: Part, text: str, received: Mapping[str, JSON]) -> Cause:
+def _text_cause(
+    output: OutputFormat, sent: Written, part: Part, text: str, received: Mapping[str, JSON]
+) -> Cause:
     printed = sent.printed(part)
     if not printed and text:
         return Cause.LOST
@@ -83,7 +85,30 @@ def _text_cause(sent: Written, part: Part, text: str, received: Mapping[str, JSO
         return Cause.MERGED
     got = received.get("content" if part is Part.CONTENT else "reasoning_content")
     blanks_only = isinstance(got, str) and got.strip() == text.strip()
-    return Cause.ALTERED if blanks_only or printed.strip() != text.strip() else Cause.PARSER
+    altered = blanks_only or printed.strip() != text.strip() or _is_beside(output, sent, text, got)
+    return Cause.ALTERED if altered else Cause.PARSER
+
+
+def _is_beside(output: OutputFormat, sent: Written, text: str, got: JSON) -> bool:
+    """Whether what came back is the text, and beside it words of the template that are no marks of the
+    format."""
+    extra = got.replace(text, "", 1).strip() if isinstance(got, str) else ""
+    if not extra or extra not in _own_text(sent):
+        return False
+    calls, thought = output.tool_calls, output.reasoning
+    known = [*output.end_of_turn, *output.end_of_message, output.content.start, output.content.end]
+    known += [thought.start, thought.end] if thought else []
+    known += [calls.section_start, calls.section_end, calls.call_start, calls.call_end] if calls else []
+    return not any(mark in extra for pattern in known if (mark := plain(pattern).strip()))
+
+
+def _own_text(sent: Written) -> str:
+    """The turn with a blank in place of everything that the message holds."""
+    pieces, at = [], 0
+    for slot in sent.turn.slots:
+        pieces.append(sent.turn.raw[at : slot.start])
+        at = max(at, slot.end)
+    return " ".join((*pieces, sent.turn.raw[at:]))
 
 
 def _is_merged(sent: Written, part: Part, text: str, received: Mapping[str, JSON]) -> bool:
@@ -195,7 +220,8 @@ def _is_ambiguous(output: OutputFormat, value: JSON) -> bool:
     if len({way.start for way in written}) < len({way.end for way in written}):
         return True
     behind = plain(calls.values.string.end) + plain(calls.members.member.rpartition("⟩")[2])
-    if not behind.strip(" \"'") and not calls.members.separator and not calls.members.before_key:
+    around = behind + calls.members.separator + calls.members.before_key
+    if not around.strip(" \"'"):
         return True
     if calls.values.string.encoding is not Encoding.RAW:
         return False

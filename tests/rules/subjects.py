@@ -26,6 +26,7 @@ from chatlint.source.package import (
     TemplatePlace,
     TokenizerFacts,
 )
+from chatlint.verify.roundtrip import round_trips
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def subject_of(
     response_template: str = "",
 ) -> Iterator[Subject]:
     """A subject with this template. `tokenizer` is JSON: bos, eos, adds_bos, and added_tokens as a list of texts
-    whose positions are the ids; `generation_config` its ids there. `learned` lets it have an output format.
+    whose positions are the ids; `generation_config` its ids there. `learned` lets it have an output format and round trips.
     More JSON: `copies` are texts by the file they stand in, `named` further templates by name, `base` a text,
     `response_template` one of tokenizer_config.json."""
     facts = _facts(tokenizer) if tokenizer else TokenizerFacts()
@@ -73,7 +74,9 @@ def subject_of(
     )
     with Trace(template, RenderSettings(host=host)) as trace:
         subject = Subject(package, template, trace)
-        subject.format = learn(trace, subject.syntax) if learned and not subject.broken else None
+        if learned and not subject.broken:
+            subject.format = learn(trace, subject.syntax)
+            subject.round_trips = round_trips(trace, subject.format, subject.syntax)
         yield subject
 
 

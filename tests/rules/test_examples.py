@@ -13,6 +13,8 @@ from chatlint.rules.run import Judged, run
 from tests.rules.subjects import subject_of
 
 RULES = all_rules()
+ON_TEMPLATES = [rule for rule in RULES if not rule.own]
+"""Rules that some template breaks; the others watch chatlint itself."""
 CORNERS = sorted(Path(__file__).parent.glob("*/*.jinja"))
 
 
@@ -35,14 +37,14 @@ def errors(result: Judged) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ON_TEMPLATES, ids=lambda rule: rule.name)
 def test_the_bad_example_is_found(rule: Rule) -> None:
     result = judged(rule.page.example("bad"), rule)
     assert result.failures == ()
     assert rule.name in names(result)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", ON_TEMPLATES, ids=lambda rule: rule.name)
 def test_the_good_example_is_clean(rule: Rule) -> None:
     result = judged(rule.page.example("good"), rule)
     assert result.failures == ()

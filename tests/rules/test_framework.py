@@ -26,6 +26,10 @@ from chatlint.text import Input, Literal, Prompt, Span
 from tests.rules.subjects import subject_of
 
 LEDGER = {
+    "CT001": "round-trip",
+    "CT002": "ambiguous-value",
+    "CT003": "chunk-invariance",
+    "CT004": "never-drop-silently",
     "CT101": "syntax",
     "CT201": "unbounded-work",
     "CT202": "mutates-input",
@@ -37,6 +41,7 @@ LEDGER = {
     "CT306": "null-content-printed",
     "CT307": "missing-content-key",
     "CT308": "turn-end-not-a-stop",
+    "CT309": "turn-balance",
     "CT401": "tools-not-rendered",
     "CT402": "tool-calls-lost",
     "CT403": "content-or-calls-lost",
@@ -46,7 +51,15 @@ LEDGER = {
     "CT407": "schema-text-lost",
     "CT408": "schema-null-crash",
     "CT409": "dict-method-names",
+    "CT410": "python-literals-in-output",
+    "CT411": "call-name-lost",
+    "CT412": "result-not-linkable",
+    "CT413": "tool-id-constraint",
+    "CT414": "instruction-replay-mismatch",
     "CT501": "reasoning-history",
+    "CT502": "reasoning-start-state",
+    "CT503": "thinking-switch-inert",
+    "CT504": "close-tag-in-text",
     "CT601": "no-bos",
     "CT602": "missing-terminator",
     "CT603": "double-terminator",
@@ -58,10 +71,12 @@ LEDGER = {
     "CT702": "stale-copy",
     "CT703": "named-template-gap",
     "CT801": "forged-turns",
+    "CT901": "response-template-mismatch",
 }
 """Codes are never given twice: a line may be added here, none changed."""
 
 STAGES = {
+    "0": "round_trips",
     "1": "load",
     "2": "render",
     "3": "prompt",
@@ -70,6 +85,7 @@ STAGES = {
     "6": "tokens",
     "7": "sources",
     "8": "hazards",
+    "9": "serving",
 }
 GOOD = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}"
 
@@ -91,7 +107,7 @@ def test_the_catalogue_imports_little() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     rooms = {name.split(".")[1] for name in loaded.stdout.split() if name.startswith("chatlint.")}
     assert "jinja2" not in loaded.stdout
-    assert rooms <= {"rules", "errors", "conversation", "text", "probe"}
+    assert rooms <= {"rules", "errors", "conversation", "text", "probe", "records"}
 
 
 def rule_of(
@@ -144,6 +160,20 @@ def test_error_a_rule_that_breaks_is_a_failure_and_the_rest_is_judged(rules: lis
         ("rules", "made-up-ct101", "KeyError: 'oops'")
     ]
     assert [one.message for one in judged.findings] == ["x!"]
+
+
+def test_error_a_fault_of_chatlint_is_a_failure_and_no_finding(rules: list[Rule]) -> None:
+    def mixed(subject: Subject) -> Iterator[Cause]:
+        yield cause("theirs")
+        yield cause("ours", own=True, sights=(Sight(subject.see("roles/user")),))
+
+    rules.append(rule_of(mixed))
+    with subject_of(GOOD) as subject:
+        judged = run.run(subject)
+    assert [one.message for one in judged.findings] == ["theirs!"]
+    assert [(one.subject, one.message) for one in judged.failures] == [
+        ("made-up-ct999", "ours! (roles/user)")
+    ]
 
 
 def test_what_is_not_evaluated_is_said(rules: list[Rule]) -> None:

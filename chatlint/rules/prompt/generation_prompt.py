@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatlint.rules.balance import Fault, fault_in, turn_marks
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
@@ -39,25 +40,30 @@ if TYPE_CHECKING:
 
 
 class _Last(NamedTuple):
-    """A kind of last message: the probe that ends with it, the probe that goes on with an answer, and where
-    the answer is."""
+    """A kind of last message: the probe that ends with it, the probe that goes on with an answer, where the
+    answer is, and in which variant of both."""
 
     kind: str
     probe: str
     answered: str
     answer: str
+    axes: Variant
 
 
 _TEXT = (
-    _Last("a question", "roles/user", "roles/user-assistant", "/messages/1/content"),
-    _Last("a second question", "roles/user-assistant-user", "sequences/uaua", "/messages/3/content"),
+    _Last("a question", "roles/user", "roles/user-assistant", "/messages/1/content", {}),
+    _Last("a second question", "roles/user-assistant-user", "sequences/uaua", "/messages/3/content", {}),
 )
 _TOOLS = (
-    _Last("a tool result", "calls/one-result", "calls/one-answered", "/messages/3/content"),
+    _Last("a tool result", "calls/one-result", "calls/one-answered", "/messages/3/content", {}),
     _Last(
-        "the result of a call beside text", "calls/text-one-result", "sequences/udta", "/messages/3/content"
+        "the result of a call beside text",
+        "calls/one-result",
+        "calls/one-answered",
+        "/messages/3/content",
+        {"content": "text"},
     ),
-    _Last("two tool results", "calls/two-result", "calls/two-answered", "/messages/4/content"),
+    _Last("two tool results", "calls/two-result", "calls/two-answered", "/messages/4/content", {}),
 )
 
 
@@ -71,22 +77,43 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     way = supported(subject)
     lasts: list[tuple[_Last, Variant]] = [(last, {}) for last in _TEXT]
-    lasts += [(last, way) for last in _TOOLS if way is not None]
-    closer = _closer(subject)
-    missing = []
-    for last, axes in lasts:
-        asked = subject.see(last.probe, axes)
-        if asked.prompt is None or asked.text != subject.see(last.probe, axes, generation="off").text:
-            continue
-        answered = subject.see(last.answered, axes, generation="off")
-        until = before(answered, last.answer)
-        header = _missing_header(subject, asked, until, closer) or _closed(subject, asked, until, closer)
-        if header:
-            missing.append((last.kind, asked, header))
+    lasts += [(last, {**way, **last.axes}) for last in _TOOLS if way is not None]
+    seen = [(last, axes, subject.see(last.probe, axes)) for last, axes in lasts]
+    missing = [
+        (last.kind, asked, header)
+        for last, axes, asked in seen
+        if not _prompted(subject, last, asked) and (header := _header(subject, last, axes, asked))
+    ]
     if missing:
         yield _missing(missing, everywhere=missing[0][0] == _TEXT[0].kind)
     else:
         yield from _always(subject)
+
+
+def _prompted(subject: Subject, last: _Last, asked: Observation) -> bool:
+    """Whether there is a generation prompt as after a question. Where there is none because the turn of a
+    tool result was closed, `turn-balance` says so."""
+    added = _added(subject)
+    if asked.prompt is None or (added and asked.text.endswith(added)):
+        return True
+    marks = turn_marks(subject) if last in _TOOLS else None
+    fault = fault_in(asked, marks) if marks else None
+    return fault is not None and fault.kind is Fault.OUTSIDE
+
+
+def _added(subject: Subject) -> str:
+    """The generation prompt that follows a question."""
+    usual, without = subject.see("roles/user"), subject.see("roles/user", generation="off")
+    return usual.text[len(without.text) :] if usual.text.startswith(without.text) else ""
+
+
+def _header(subject: Subject, last: _Last, axes: Variant, asked: Observation) -> str:
+    """The generation prompt that is missing here, "" if none is."""
+    if asked.text != subject.see(last.probe, axes, generation="off").text:
+        return ""
+    closer = _closer(subject)
+    until = before(subject.see(last.answered, axes, generation="off"), last.answer)
+    return _missing_header(subject, asked, until, closer) or _closed(subject, asked, until, closer)
 
 
 def _closer(subject: Subject) -> str:
@@ -129,8 +156,7 @@ def _closed(subject: Subject, asked: Observation, until: str | None, closer: str
     end = asked.text.rstrip()
     if not closer or not end.endswith(closer) or (until or "").rstrip().endswith(closer):
         return ""
-    usual, without = subject.see("roles/user"), subject.see("roles/user", generation="off")
-    return usual.text[len(without.text) :].strip() if usual.text.startswith(without.text) else ""
+    return _added(subject).strip()
 
 
 def _missing(missing: list[tuple[str, Observation, str]], *, everywhere: bool) -> Cause:

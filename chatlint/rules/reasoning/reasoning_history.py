@@ -37,15 +37,15 @@ after each result. An empty thought in the history teaches it not to think, and 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import shown
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, bounds, content_shown, crashes
-from chatlint.rules.turns import behind
+from chatlint.rules.sights import at, content_shown, crashes
+from chatlint.rules.thoughts import keeps_thought, reasoning_field, thought_marks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,13 +54,12 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _WITH_CALL = "reasoning beside a tool call"
-_FIELDS = ("reasoning_content", "reasoning", "thinking")
 _LOOPS = ("reasoning/call-result", "reasoning/text-call-result", "reasoning/two-steps")
 
 
 @rule("CT501", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
-    field = _field(subject)
+    field = reasoning_field(subject)
     if not field:
         return
     yield from _answers(subject, field)
@@ -70,20 +69,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         seen = [subject.see(probe, axes, reasoning=field) for probe in _LOOPS]
         yield from _dropped(seen, field)
         yield from crashes(subject, seen, _WITH_CALL, "Agents that reason fail.", Severity.ERROR)
-    yield from _empty(subject, field)
-
-
-def _field(subject: Subject) -> str:
-    """The first name under which the template takes reasoning; "" if none."""
-    for field in _FIELDS:
-        for probe in ("reasoning/last", "reasoning/call-result", "reasoning/followed"):
-            if _kept(subject.see(probe, reasoning=field), field):
-                return field
-    return ""
-
-
-def _kept(observation: Observation, field: str) -> bool:
-    return observation.prompt is not None and shown(observation, f"/messages/1/{field}")
+    yield from _empty(subject)
 
 
 def _answers(subject: Subject, field: str) -> Iterator[Cause]:
@@ -105,7 +91,7 @@ def _answers(subject: Subject, field: str) -> Iterator[Cause]:
 
 
 def _dropped(seen: list[Observation], field: str) -> Iterator[Cause]:
-    lost = [one for one in seen if one.prompt and not _kept(one, field)]
+    lost = [one for one in seen if one.prompt and not keeps_thought(one, field)]
     if lost:
         yield Cause(
             key="dropped in the loop",
@@ -116,59 +102,36 @@ def _dropped(seen: list[Observation], field: str) -> Iterator[Cause]:
         )
 
 
-def _empty(subject: Subject, field: str) -> Iterator[Cause]:
-    """The markers of a thought around nothing, in an answer that has none."""
-    with_thought = subject.see("reasoning/last", reasoning=field, generation="off")
-    markers = _markers(with_thought, field)
-    if markers is None:
+def _empty(subject: Subject) -> Iterator[Cause]:
+    """The markers of a thought around nothing, in an answer that has none. Where a generation prompt writes
+    them itself, the history only repeats it."""
+    pairs = thought_marks(subject.format)
+    if not pairs or _prefilled(subject, pairs):
         return
-    opener, closer = markers
     sights = []
     for probe in ("roles/user-assistant", "roles/user-assistant-user"):
         one = subject.see(probe, generation="off")
-        found = _empty_thought(one, opener, closer)
+        found = _empty_thought(one.text, pairs)
         if found:
-            sights.append(found)
-    if sights and not _prefilled(subject, opener, closer):
+            sights.append(Sight(one, *found.span(), "nothing was thought here"))
+    if sights:
+        first = sights[0]
+        marked = first.observation.text[first.start : first.end]
         yield Cause(
             key="empty thought",
-            message=f"an answer without reasoning gets an empty thought: {_marked(sights[0])!r}",
-            consequence="The history shows answers without thinking, which the prompt did not ask for.",
+            message=f"an answer without reasoning gets an empty thought: {marked!r}",
+            consequence="The history shows answers without thinking, which no generation prompt asks for.",
             sights=tuple(sights),
         )
 
 
-def _markers(observation: Observation, field: str) -> tuple[str, str] | None:
-    """The last tag or word before the thought and the first after it; None where nothing marks its end."""
-    from chatlint.infer.markers import atoms
-
-    found = bounds(observation, f"/messages/1/{field}")
-    answer = bounds(observation, "/messages/1/content")
-    if found is None or answer is None or answer[0] < found[1]:
-        return None
-    before = observation.text[: found[0]].rstrip()
-    after = observation.text[found[1] : answer[0]].strip()
-    return (atoms(before)[-1], atoms(after)[0]) if before and after else None
+def _empty_thought(text: str, pairs: tuple[tuple[str, str], ...]) -> re.Match[str] | None:
+    either = "|".join(rf"{re.escape(opener)}\s*{re.escape(closer)}" for opener, closer in pairs)
+    return re.search(either, text)
 
 
-def _empty_thought(observation: Observation, opener: str, closer: str) -> Sight | None:
-    text = observation.text
-    start = text.find(opener)
-    while start >= 0:
-        rest = text[start + len(opener) :]
-        if rest.lstrip().startswith(closer):
-            end = len(text) - len(rest.lstrip()) + len(closer)
-            return Sight(observation, start, end, "nothing was thought here")
-        start = text.find(opener, start + 1)
-    return None
-
-
-def _marked(sight: Sight) -> str:
-    return sight.observation.text[sight.start : sight.end]
-
-
-def _prefilled(subject: Subject, opener: str, closer: str) -> bool:
-    """Whether the generation prompt itself writes the empty thought: then the history only repeats it."""
-    asked = subject.see("roles/user")
-    tail = behind(asked, "/messages/0/content") or ""
-    return bool(tail) and _empty_thought(asked, opener, closer) is not None
+def _prefilled(subject: Subject, pairs: tuple[tuple[str, str], ...]) -> bool:
+    """Whether a generation prompt, with some switch or none, writes an empty thought."""
+    prompt = subject.format.generation_prompt if subject.format else None
+    texts = (prompt.text, *(switched.text for switched in prompt.by_switch)) if prompt else ()
+    return any(_empty_thought(text, pairs) for text in texts)

@@ -1,0 +1,107 @@
+"""Turns are not opened and closed in alternation.
+
+## What it does
+Learns from plain conversations which mark opens a turn and which closes it, and follows both through every
+conversation that was rendered, tool calls and results up to five messages: what is open must be closed
+before the next turn opens, and a prompt that asks for an answer must end in an open turn.
+
+## Why is this bad
+Generation starts outside any turn, or inside the wrong one: the model opens a turn of its own, writes the
+marks into its answer, or goes on with somebody else's message. In the history it sees turns that never end.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% if m.role != 'tool' %}
+{% set text = m.content or '' %}
+<|turn|>{{ m.role }}: {{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}{% if not m.tool_calls %}<|end|>{% endif %}
+
+{% else %}<result>
+{{- m.content if m.content is string else m.content | map(attribute='text') | join }}</result>
+{% endif %}{% endfor %}{% if add_generation_prompt %}<|turn|>assistant: {% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|turn|>{{ m.role }}: {{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|turn|>assistant: {% endif %}
+```
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chatlint.rules.balance import Fault, fault_in, turn_marks, usual
+from chatlint.rules.calls import supported
+from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import Stage, rule
+from chatlint.rules.turns import chats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
+
+_ASKED = "calls/two-steps"
+"""What is asked beside all that was asked anyway."""
+_WHAT = {
+    Fault.UNCLOSED: "a turn is opened inside one that was not closed",
+    Fault.UNOPENED: "a turn is closed that is not open",
+    Fault.OUTSIDE: "the prompt that asks for an answer ends outside any turn",
+}
+_CONSEQUENCE = {
+    Fault.UNCLOSED: "The model sees a turn of its own that never ends, and learns not to end it.",
+    Fault.UNOPENED: "Text stands outside any turn, behind a mark that says that the turn is over.",
+    Fault.OUTSIDE: "The model opens its own turn, so that marks reach the client, or goes on as the user.",
+}
+
+
+@rule("CT309", severity=Severity.ERROR, needs=Stage.OBSERVATIONS)
+def check(subject: Subject) -> Iterator[Cause]:
+    marks = turn_marks(subject) if chats(subject) else None
+    if marks is None:
+        return
+    way = supported(subject)
+    if way is not None:
+        subject.see(_ASKED, way)
+    found = Gathering()
+    outside: list[Observation] = []
+    for seen in sorted(subject.trace.observations, key=_length):
+        fault = fault_in(seen, marks) if usual(subject, seen, with_calls=way is not None) else None
+        if fault is None or (fault.kind is Fault.UNOPENED and _goes_on(seen, outside)):
+            continue
+        if fault.kind is Fault.OUTSIDE:
+            outside.append(seen)
+        found.add(fault.kind, Sight(seen, fault.start, fault.end, _WHAT[fault.kind]))
+    for kind, sights in found:
+        yield Cause(
+            key=kind,
+            message=f"{_WHAT[Fault(kind)]} ({marks.opener!r} opens, {_either(marks.closers)} closes)",
+            consequence=_CONSEQUENCE[Fault(kind)],
+            sights=sights,
+            fix="Write the opening and the closing mark under the same conditions.",
+        )
+
+
+def _length(seen: Observation) -> int:
+    return len(seen.case.conversation.messages)
+
+
+def _goes_on(seen: Observation, outside: list[Observation]) -> bool:
+    """Whether this is a prompt that ended outside any turn, and an answer: the same cause again."""
+    return any(seen.text.startswith(one.text.rstrip()) for one in outside)
+
+
+def _either(marks: tuple[str, ...]) -> str:
+    return " or ".join(map(repr, marks))

@@ -1,0 +1,101 @@
+"""`enable_thinking` does nothing, another switch does.
+
+## What it does
+Tries every variable of the template in a question and in a long conversation, and looks which of them change
+the reasoning. Where some do and `enable_thinking` is not among them, names those that do.
+
+## Why is this bad
+Servers and clients send `enable_thinking`; what a template does not read is ignored without a word. The
+request that turns thinking off is answered with thinking.
+
+## Example
+```jinja bad
+{% for m in messages %}<|{{ m.role }}|>
+{{- '<think>' ~ m.reasoning_content ~ '</think>' if m.reasoning_content }}{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>
+{{- '<think></think>' if reflect is defined and reflect is false }}{% endif %}
+```
+```jinja good
+{% for m in messages %}<|{{ m.role }}|>
+{{- '<think>' ~ m.reasoning_content ~ '</think>' if m.reasoning_content }}{{ m.content }}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>
+{{- '<think></think>' if enable_thinking is defined and enable_thinking is false }}{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from chatlint.rules.cause import Cause
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import Stage, rule
+from chatlint.rules.sights import at_end
+from chatlint.rules.turns import chats
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.detect.capability import Switch
+    from chatlint.rules.subject import Subject
+
+_USUAL = "enable_thinking"
+_KEPT = "reasoning in the history"
+_OFF = ('"none"', '"off"', '"disabled"', '"disable"', '"no"')
+
+
+@rule("CT503", severity=Severity.WARNING, needs=Stage.FORMAT)
+def check(subject: Subject) -> Iterator[Cause]:
+    output = subject.format
+    if output is None or output.reasoning is None or not chats(subject):
+        return
+    usual = next((switch for switch in subject.switches if switch.name == _USUAL), None)
+    if usual is not None and usual.effect:
+        return
+    others = [switch for switch in subject.switches if _starts_otherwise(subject, switch)]
+    if usual is not None or others:
+        yield _cause(subject, others, read=usual is not None)
+
+
+def _starts_otherwise(subject: Subject, switch: Switch) -> bool:
+    """Whether a switch decides if the model thinks: it opens or closes reasoning in the generation prompt, or
+    is named for it and changes the prompt."""
+    from chatlint.detect.kwargs import ABOUT_REASONING
+
+    prompt = subject.format.generation_prompt if subject.format else None
+    states = {one.reasoning for one in prompt.by_switch if switch.name in one.switches} if prompt else set()
+    if prompt and states - {prompt.reasoning}:
+        return True
+    return bool(ABOUT_REASONING.search(switch.name)) and switch.effect not in ("", _KEPT)
+
+
+def _cause(subject: Subject, others: list[Switch], *, read: bool) -> Cause:
+    works = f"; what works is {' and '.join(map(_named, others))}" if others else ""
+    inert = "is read, and changes nothing" if read else "is not read"
+    return Cause(
+        key=" ".join(("inert", *(switch.name for switch in others))),
+        message=f"`{_USUAL}` {inert}{works}",
+        consequence="Requests that turn thinking on or off with it are answered as if they had not.",
+        sights=(at_end(subject.see("roles/user", switches={_USUAL: False}), f"with {_USUAL}=false"),),
+        line=_line(subject, others[0].name if others else _USUAL),
+        severity=None if read or any(map(_is_on_off, others)) else Severity.INFO,
+        fix=f"Let `{_USUAL}` decide whether the generation prompt opens the reasoning.",
+    )
+
+
+def _named(switch: Switch) -> str:
+    from chatlint.detect.kwargs import NEEDLE
+
+    values = [value for value in switch.values if value != json.dumps(NEEDLE)]
+    return f"`{switch.name}` ({', '.join(values)})" if values else f"`{switch.name}`"
+
+
+def _is_on_off(switch: Switch) -> bool:
+    """Whether it turns thinking on or off; others set a degree, or a text."""
+    return {"true", "false"} <= set(switch.values) or any(value in _OFF for value in switch.values)
+
+
+def _line(subject: Subject, name: str) -> int:
+    found = next((variable for variable in subject.syntax.variables if variable.name == name), None)
+    return found.lines[0] if found and found.lines else 0

@@ -1,0 +1,173 @@
+"""Values are written as Python writes them (`True`, `None`, `{'a': 1}`) where all else is JSON.
+
+## What it does
+Reads from the learned format how booleans, null, lists and objects are written as arguments of calls, and
+looks how declared tools and the defaults in their schemas are printed. Calls in Python's own syntax want
+Python's literals, and are left alone.
+
+## Why is this bad
+Jinja prints Python: `{{ value }}` gives `True`, `{{ value | tojson }}` gives `true`. Parsers and schemas know
+`true`: a call that says `None` comes back as the word, not as null. A model that is shown both writes both.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}
+<call={{ c.function.name }}>{% for k, v in c.function.arguments.items() %}
+<with={{ k }}>{{ v | tojson if v is mapping or (v is sequence and v is not string) else v }}</with>
+{%- endfor %}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}
+<call={{ c.function.name }}>{% for k, v in c.function.arguments.items() %}
+<with={{ k }}>{{ v if v is string else v | tojson }}</with>
+{%- endfor %}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from chatlint.probe.reading import Notation, notation
+from chatlint.rules.calls import ARGUMENTS, advertises, supported
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import Stage, rule
+from chatlint.rules.sights import at, bounds
+from chatlint.rules.tools.schema_text_lost import shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from chatlint.parse.formats import ToolCalls
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
+
+_WORD = re.compile(r"(?<![\w'\"])(?:True|False|None)(?![\w'\"])")
+_TOOL = ("/tools", "/tools/0", "/tools/0/function", "/tools/0/function/parameters")
+_PROPERTIES = "/tools/0/function/parameters/properties"
+_FIX = "`{{ value | tojson }}`"
+
+
+@rule("CT410", severity=Severity.WARNING, needs=Stage.FORMAT)
+def check(subject: Subject) -> Iterator[Cause]:
+    calls = subject.format.tool_calls if subject.format else None
+    if calls is not None and _is_python(calls):
+        return
+    if calls is not None:
+        yield from _arguments(subject, calls)
+    if advertises(subject):
+        printed = list(_tools(subject))
+        yield from printed or _defaults(subject)
+
+
+def _is_python(calls: ToolCalls) -> bool:
+    """Whether a call is written as a call in Python, or as an object in Python's notation."""
+    from chatlint.parse.formats import Syntax
+    from chatlint.parse.patterns import Slot
+
+    called = f"{Slot.NAME.placeholder}(" in calls.call_start + calls.body
+    return called or calls.syntax is Syntax.PYTHON
+
+
+# -- calls ---------------------------------------------------------------------------------------------------
+
+
+def _arguments(subject: Subject, calls: ToolCalls) -> Iterator[Cause]:
+    from chatlint.parse.notation import Encoding, Written
+
+    ways = calls.values.by_type if calls.members else {}
+    encodings = {name: way.encoding for name, way in ways.items() if isinstance(way, Written)}
+    python = [name for name, encoding in encodings.items() if encoding is Encoding.PYTHON]
+    way = supported(subject)
+    if not python or way is None:
+        return
+    seen = subject.see("arguments/every-type", way, generation="off")
+    json_too = Encoding.JSON in [encodings.get(name) for name in ("string", "array", "object")]
+    yield Cause(
+        key=f"arguments {' '.join(python)}",
+        message=f"arguments that are {_listed([_KINDS[name] for name in python])} are written as Python's "
+        f"literals{', lists and objects as JSON' if json_too and 'array' not in python else ''}",
+        consequence="Parsers that read JSON take `None` for a word; the model learns to write both.",
+        sights=(_word_in(seen, ARGUMENTS) or at(seen, ARGUMENTS),),
+        fix=_FIX,
+    )
+
+
+_KINDS = {
+    "string": "texts",
+    "integer": "numbers",
+    "number": "numbers",
+    "boolean": "true or false",
+    "null": "null",
+    "array": "lists",
+    "object": "objects",
+}
+
+
+def _listed(names: Sequence[str]) -> str:
+    once = list(dict.fromkeys(names))
+    return once[0] if len(once) == 1 else f"{', '.join(once[:-1])} or {once[-1]}"
+
+
+def _word_in(seen: Observation, pointer: str) -> Sight | None:
+    """The first of Python's words behind the beginning of a value."""
+    place = bounds(seen, pointer)
+    match = _WORD.search(seen.text, place[0]) if place else None
+    return Sight(seen, *match.span(), "Python's word") if match else None
+
+
+# -- tools ---------------------------------------------------------------------------------------------------
+
+
+def _tools(subject: Subject) -> Iterator[Cause]:
+    seen = subject.see("tools/one")
+    printed = next((place for place in _TOOL if notation(seen, place) is Notation.PYTHON), "")
+    if printed:
+        what = "its parameters are" if printed == _TOOL[3] else "it is"
+        yield Cause(
+            key="tools",
+            message=f"a declared tool is not shown as JSON: {what} in Python's notation (`{{'type': …}}`)",
+            consequence="The model reads a schema that is no JSON, and writes calls like it.",
+            sights=(at(seen, printed, "Python's repr"),),
+            fix="`{{ tool | tojson }}`",
+        )
+
+
+def _defaults(subject: Subject) -> Iterator[Cause]:
+    """Default values of parameters, where the template writes a schema in its own words."""
+    if not shapes(subject):
+        return
+    seen = subject.see("schema/python-values")
+    usual = subject.see("tools/one")
+    if seen.prompt is None or usual.prompt is None:
+        return
+    listed = [
+        f"{_PROPERTIES}/{name}/default"
+        for name in ("dusk", "flint")
+        if notation(seen, f"{_PROPERTIES}/{name}/default") is Notation.PYTHON
+    ]
+    more = len(_WORD.findall(seen.text)) > len(_WORD.findall(usual.text))
+    word = _word_in(seen, _PROPERTIES) if more else None
+    if listed or word:
+        yield Cause(
+            key="defaults",
+            message="default values in a tool's schema are printed as Python "
+            f"({'`True`, `None`' if word else 'lists and objects'})",
+            consequence="The model copies them into its calls, where parsers expect JSON.",
+            sights=(word or at(seen, listed[0], "Python's repr"),),
+            fix=_FIX,
+        )
