@@ -21,6 +21,7 @@ from chatlint.export.schemas import (
     resolve,
     types_of,
 )
+from chatlint.export.writing import quotes_of
 from chatlint.parse.formats import Items, Members, Values, Written
 from chatlint.parse.notation import Encoding
 from chatlint.parse.patterns import KEY, VALUE, Slot, literal, split_at
@@ -119,8 +120,7 @@ class Notation:
                 self._items(way, schema, name) if isinstance(way, Items) else self.members(way, schema, name)
             )
             return seq(pattern_node(place.before, slots), inner, pattern_node(place.close, slots))
-        if way.start == way.end and way.start in ("'", '"'):
-            # a literal whose quotes were taken for marks: what it holds is escaped
+        if quotes_of(way):
             way = Written(encoding=Encoding.PYTHON)
         before, close = place.before + way.start, way.end + place.close
         if way.encoding is Encoding.RAW and "string" in types and constants(schema) is None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from chatlint.conversation import JSON
 from chatlint.errors import UsageError
 from chatlint.export.marks import first_of
+from chatlint.export.writing import quotes_of
 from chatlint.parse.formats import Items, Members, OutputFormat, Syntax, ToolCalls
 from chatlint.parse.markers import is_strong
 from chatlint.parse.notation import Encoding, Values, Written
@@ -117,10 +118,13 @@ def _is_call_list(calls: ToolCalls) -> bool:
 
 
 def _all_literals(values: Values) -> bool:
+    """Whether every value is a literal; quotes that were taken for marks are quotes."""
     ways = values.by_type.values()
-    return all(
-        isinstance(way, Written) and way.encoding is not Encoding.RAW and not way.start for way in ways
-    )
+    return all(isinstance(way, Written) and (quotes_of(way) or _bare(way)) for way in ways)
+
+
+def _bare(way: Written) -> bool:
+    return way.encoding is not Encoding.RAW and not (way.start or way.end)
 
 
 def _call_list(output: OutputFormat, calls: ToolCalls) -> dict[str, JSON]:
@@ -223,8 +227,8 @@ def _closer(output: OutputFormat, calls: ToolCalls, end: str, *, literal: bool) 
         return {"close": end.strip()}
     if end.strip():
         return {"close_pattern": rf"{after}\s*{loose(end.strip())}\s*"}
-    following = [first_of(mark) for mark in (calls.separator, calls.call_start) if first_of(mark)]
-    nexts = "|".join([*map(re.escape, following[:1]), _turn_ends(output)])
+    following = [re.escape(first_of(mark)) for mark in (calls.separator, calls.call_start) if first_of(mark)]
+    nexts = "|".join([*following[:1], _turn_ends(output)])
     if calls.section_end.strip():
         nexts = f"{loose(calls.section_end.strip())}|{nexts}"
     return {"close_pattern": rf"(?<=\}})\s*(?={nexts})"}
@@ -258,7 +262,8 @@ def _named(calls: ToolCalls, start: str, header_end: str) -> str:
     if Slot.NAME not in parts and NAME not in calls.id:
         if Slot.ID not in parts or calls.id:
             raise cannot("it does not say where a call's name is")
-        return loose(start, {Slot.ID: f"(?P<id>{_ID_AROUND.replace(NAME, name)})"})
+        short = name.replace("|｜]", "|｜:]")
+        return loose(start, {Slot.ID: f"(?P<id>{_ID_AROUND.replace(NAME, short)})"})
     if Slot.NAME not in parts:
         identity = exact(calls.id, {Slot.NAME: f"(?P<name>{NAME_RUN})"})
         return loose(start, {Slot.ID: f"(?P<id>{identity})"})
@@ -320,7 +325,8 @@ def _is_object_literal(calls: ToolCalls) -> bool:
         or not around
     ):
         return False
-    others = [way for name, way in values.by_type.items() if name != "string"]
+    # a null that stands there as None is one value lost, not the format
+    others = [way for name, way in values.by_type.items() if name not in ("string", "null")]
     return all(map(_like_json, others)) and (
         bool(values.string.start) or values.string.encoding is Encoding.JSON
     )

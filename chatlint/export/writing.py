@@ -12,7 +12,7 @@ from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.parse.formats import Items, Members, OutputFormat, Syntax, ToolCalls, Values
-from chatlint.parse.notation import Encoding
+from chatlint.parse.notation import Encoding, Written
 from chatlint.parse.patterns import Slot, pieces, skeleton, slots
 from chatlint.parse.schemas import type_of
 from chatlint.records import dataclass
@@ -138,8 +138,16 @@ def write_value(values: Values, value: JSON) -> str:
         items = value if isinstance(value, Sequence) and not isinstance(value, str) else ()
         parts = [fill(way.item, {Slot.VALUE: write_value(values, item)}) for item in items]
         return way.start + way.separator.join(parts) + way.end
+    if isinstance(value, str) and (quote := quotes_of(way)):
+        return quote + _json(value)[1:-1].replace('\\"', '"').replace(quote, f"\\{quote}") + quote
     if way.encoding is Encoding.RAW:
         text = value if isinstance(value, str) else _json(value)
     else:
         text = repr(value) if way.encoding is Encoding.PYTHON else _json(value)
     return way.start + text + way.end
+
+
+def quotes_of(way: Written) -> str:
+    """The quote of string literals whose quotes were taken for marks; "" for other notations. What stands in
+    them is escaped, whatever the template's history does."""
+    return way.start if way.start == way.end and way.start in ("'", '"') else ""
