@@ -22,6 +22,8 @@ COMMANDS = {
     "render": ("render", "show_prompt"),
     "parse": ("parse", "parse_output"),
     "export": ("export", "export_target"),
+    "diff": ("diff", "compare_targets"),
+    "lock": ("lock", "lock_targets"),
     "survey": ("survey", "survey_targets"),
     "rules": ("rules", "list_rules"),
     "rule": ("rules", "show_rule"),

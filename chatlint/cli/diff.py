@@ -1,0 +1,68 @@
+"""`chatlint diff A B`: what changed between two targets or two saved reports."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from chatlint.cli import check, options
+
+First = Annotated[
+    str, typer.Argument(metavar="A", help="A target, or a report saved by check --format json.")
+]
+Second = Annotated[str, typer.Argument(metavar="B", help="Another one.")]
+Format = Annotated[
+    str, typer.Option("--format", metavar="F", help="What to print: terminal, json, markdown.")
+]
+
+_FORMATS = ("terminal", "json", "markdown")
+
+
+def compare_targets(
+    first: First,
+    second: Second,
+    format_: Format = "terminal",
+    host: options.Host = None,
+    special_tokens: options.SpecialTokens = None,
+    offline: options.Offline = False,
+    untrusted: options.Untrusted = False,
+    no_cache: options.NoCache = False,
+    config: check.Config = None,
+    color: options.Color = "auto",
+) -> None:
+    """Say what changed from A to B: is it cosmetic, or another behaviour?
+
+    Two revisions (org/model@v1 org/model@v2), a fork and its base, a GGUF and its source. Exit status: 0 the
+    same behaviour, 1 changed, 2 usage or internal error, 3 a target could not be loaded.
+    """
+    import json
+    from dataclasses import replace
+
+    from chatlint.cli.progress import Progress
+    from chatlint.config import nearest
+    from chatlint.diff import compare
+    from chatlint.diff.markdown import markdown
+    from chatlint.diff.sides import read_side
+    from chatlint.diff.terminal import terminal
+    from chatlint.errors import UsageError
+    from chatlint.report.canvas import canvas_for
+
+    if format_ not in _FORMATS:
+        raise UsageError(f"no format {format_!r}", hint=nearest(format_, _FORMATS))
+    options.colour_choice(color)
+    settings = check.settings_of(config, None, None, None, host)
+    settings = replace(
+        settings, special_tokens=special_tokens, offline=offline, untrusted=untrusted, cache=not no_cache
+    )
+    with Progress(1) as progress:
+        one, other = (read_side(target, settings, progress.say) for target in (first, second))
+        drift = compare(one, other, settings)
+    if format_ == "json":
+        sys.stdout.write(json.dumps(drift.to_dict(), indent=2) + "\n")
+    elif format_ == "markdown":
+        sys.stdout.write(markdown(drift))
+    else:
+        sys.stdout.write(terminal(drift, canvas_for(sys.stdout, color)))
+    raise typer.Exit(drift.exit_code)

@@ -1,0 +1,179 @@
+"""Two targets, or two saved reports: is it the same behaviour, and if not, what changed?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import StrEnum
+
+from chatlint.config import Settings
+from chatlint.conversation import JSON
+from chatlint.diff.cases import cases_of
+from chatlint.diff.facts import FactChange, FindingChange, fact_changes, finding_changes
+from chatlint.diff.prompts import ChangeKind, PromptChange, parting, prompt_changes
+from chatlint.diff.sides import Facts, Side
+from chatlint.parse.saved import plain
+from chatlint.probe.case import Observation
+from chatlint.probe.trace import Trace
+from chatlint.records import dataclass
+from chatlint.render.rendered import RenderSettings
+from chatlint.source.package import Package, TargetKind, Template
+from chatlint.store.disk import Store
+from chatlint.text import Input, Span
+
+SCHEMA = "chatlint.diff/1"
+
+
+class Sameness(StrEnum):
+    """How alike two templates are."""
+
+    SAME = "same"
+    """The same text, with the same tokens."""
+    COSMETIC = "cosmetic"
+    """Another text that does the same."""
+    BEHAVIOURAL = "behavioural"
+    """It does something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedPrefix:
+    """What an engine's prefix cache keeps of conversations that were prompted with the first template: of the
+    cases that changed, how many are the same to the last word of the conversation, how many a part of the
+    way, and how many part before its first word."""
+
+    kept: int
+    part: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateDrift:
+    """One template on both sides. `prompts` is None where prompts could not be compared: a saved report has
+    none. `cases` is how many were compared."""
+
+    name: str
+    sameness: Sameness
+    facts: tuple[FactChange, ...] = ()
+    findings: tuple[FindingChange, ...] = ()
+    prompts: tuple[PromptChange, ...] | None = None
+    cases: int = 0
+    cached_prefix: CachedPrefix | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The comparison. `only_first` and `only_second` are templates without a counterpart."""
+
+    first: str
+    second: str
+    templates: tuple[TemplateDrift, ...]
+    only_first: tuple[str, ...] = ()
+    only_second: tuple[str, ...] = ()
+
+    @property
+    def sameness(self) -> Sameness:
+        """Of everything."""
+        if self.only_first or self.only_second:
+            return Sameness.BEHAVIOURAL
+        order = list(Sameness)
+        return max((one.sameness for one in self.templates), key=order.index, default=Sameness.SAME)
+
+    @property
+    def exit_code(self) -> int:
+        """0 the same behaviour, 1 not."""
+        return int(self.sameness is Sameness.BEHAVIOURAL)
+
+    def to_dict(self) -> dict[str, JSON]:
+        """As JSON, "chatlint.diff/1"."""
+        return {
+            "schema": SCHEMA,
+            "first": self.first,
+            "second": self.second,
+            "sameness": self.sameness,
+            "only_first": list(self.only_first),
+            "only_second": list(self.only_second),
+            "templates": plain(self.templates),
+        }
+
+
+def compare(first: Side, second: Side, settings: Settings) -> Drift:
+    """What changed from the first side to the second."""
+    pairs = _paired(first, second)
+    matched = [{pair[0] for pair in pairs}, {pair[1] for pair in pairs}]
+    return Drift(
+        first.name,
+        second.name,
+        tuple(_template(first, second, one, other, settings) for one, other in pairs),
+        tuple(name for name in first.facts if name not in matched[0]),
+        tuple(name for name in second.facts if name not in matched[1]),
+    )
+
+
+def _paired(first: Side, second: Side) -> list[tuple[str, str]]:
+    """Templates of the same name; the only ones, whatever their names."""
+    if len(first.facts) == len(second.facts) == 1:
+        return [(next(iter(first.facts)), next(iter(second.facts)))]
+    return [(name, name) for name in first.facts if name in second.facts]
+
+
+def _template(first: Side, second: Side, one: str, other: str, settings: Settings) -> TemplateDrift:
+    facts = fact_changes(first.facts[one], second.facts[other])
+    findings = finding_changes(first.facts[one], second.facts[other])
+    compared = _compared(first, second, one, other, settings)
+    prompts = None if compared is None else prompt_changes(compared)
+    same_text = first.facts[one].get("sha256") == second.facts[other].get("sha256")
+    changed = bool(facts or prompts)
+    sameness = Sameness.BEHAVIOURAL if changed else Sameness.SAME if same_text else Sameness.COSMETIC
+    return TemplateDrift(
+        one,
+        sameness,
+        facts,
+        findings,
+        prompts,
+        len(compared or ()),
+        _cached(compared) if compared and prompts else None,
+    )
+
+
+def _compared(
+    first: Side, second: Side, one: str, other: str, settings: Settings
+) -> list[tuple[Observation, Observation]] | None:
+    """Both templates' answers to every case; None where a side has no template to ask."""
+    if first.package is None or second.package is None:
+        return None
+    before = _trace(first.templates[one], first.package, settings)
+    after = _trace(second.templates[other], second.package, settings)
+    with before, after:
+        cases = cases_of(before, _reports(first.facts[one], second.facts[other]))
+        return list(zip(before.ask_all(cases), after.ask_all(cases), strict=True))
+
+
+def _reports(*facts: Facts) -> Iterator[Mapping[str, JSON]]:
+    yield from facts
+
+
+def _trace(template: Template, package: Package, settings: Settings) -> Trace:
+    untrusted = settings.untrusted or package.target.kind is TargetKind.HUB
+    store = Store() if settings.cache else None
+    return Trace(template, RenderSettings(settings.host, untrusted=untrusted), store)
+
+
+def _is_role(span: Span) -> bool:
+    return isinstance(span.origin, Input) and span.origin.pointer.endswith("/role")
+
+
+def _cached(pairs: list[tuple[Observation, Observation]]) -> CachedPrefix:
+    """Of the cases whose prompts differ. What counts is the conversation: a cache that keeps only what stands
+    before its first word keeps nothing of it."""
+    counts = {"kept": 0, "part": 0, "lost": 0}
+    for before, after in pairs:
+        if before.prompt is None or after.prompt is None or before.text == after.text:
+            continue
+        inputs = [span for span in before.prompt.inputs("/messages") if not _is_role(span)]
+        start = parting(before.text, after.text)
+        if inputs:
+            whole = "kept" if start >= inputs[-1].end else "part"
+            counts["lost" if start < inputs[0].start else whole] += 1
+    return CachedPrefix(**counts)
+
+
+__all__ = ["ChangeKind", "Drift", "PromptChange", "Sameness", "TemplateDrift", "compare"]

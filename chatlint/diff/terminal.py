@@ -1,0 +1,138 @@
+"""A comparison as a person reads it on a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from chatlint.conversation import JSON
+from chatlint.diff.drift import CachedPrefix, Drift, Sameness, TemplateDrift
+from chatlint.diff.facts import FactChange, FindingChange
+from chatlint.diff.prompts import Excerpt, PromptChange
+from chatlint.report.canvas import Canvas, Line, Piece
+
+_CHANGES = 12
+"""Changes of prompts that are shown."""
+_LABEL = 10
+_STYLE = {Sameness.SAME: "good", Sameness.COSMETIC: "good", Sameness.BEHAVIOURAL: "error"}
+SAID = {
+    Sameness.SAME: "the same template",
+    Sameness.COSMETIC: "another text, the same behaviour",
+    Sameness.BEHAVIOURAL: "the behaviour changed",
+}
+
+
+def terminal(drift: Drift, canvas: Canvas) -> str:
+    """The whole comparison."""
+    return "".join(f"{line}\n" for line in _lines(drift, canvas))
+
+
+def _lines(drift: Drift, canvas: Canvas) -> Iterator[str]:
+    yield canvas.draw([("- ", "bad"), (canvas.fit(drift.first, canvas.width - 2), "strong")])
+    yield canvas.draw([("+ ", "good"), (canvas.fit(drift.second, canvas.width - 2), "strong")])
+    for sign, style, names in (("-", "bad", drift.only_first), ("+", "good", drift.only_second)):
+        for name in names:
+            yield canvas.draw([(f"{sign} template {name}", style)])
+    for template in drift.templates:
+        yield from _template(template, canvas)
+    yield ""
+    yield canvas.draw([(SAID[drift.sameness], _STYLE[drift.sameness])])
+
+
+def _template(drift: TemplateDrift, canvas: Canvas) -> Iterator[str]:
+    yield ""
+    yield canvas.draw([(f"{drift.name}: ", "strong"), (SAID[drift.sameness], _STYLE[drift.sameness])])
+    yield from _prompts(drift, canvas)
+    if drift.cached_prefix:
+        yield from _row(canvas, "cached", cached_words(drift.cached_prefix))
+    part = ""
+    for change in drift.facts:
+        yield from _row(canvas, change.part.replace("_", " ") if change.part != part else "", _fact(change))
+        part = change.part
+    for finding in drift.findings:
+        yield from _row(canvas, "finding", _finding(finding))
+
+
+def _prompts(drift: TemplateDrift, canvas: Canvas) -> Iterator[str]:
+    if drift.prompts is None:
+        yield from _row(canvas, "prompts", [("not compared: a saved report has none", "faint")])
+        return
+    changed = sum(len(change.cases) for change in drift.prompts)
+    yield from _row(canvas, "prompts", [(f"{changed} of {drift.cases} cases differ", "")])
+    for change in drift.prompts[:_CHANGES]:
+        yield from _prompt(change, canvas)
+    if len(drift.prompts) > _CHANGES:
+        yield canvas.draw([(f"  and {len(drift.prompts) - _CHANGES} more changes", "faint")])
+
+
+def _prompt(change: PromptChange, canvas: Canvas) -> Iterator[str]:
+    more = len(change.cases) - 1
+    yield canvas.draw(
+        [("  ", ""), (change.cases[0], "strong"), (f" and {more} more" if more else "", "faint")]
+    )
+    for sign, style, side in (("-", "bad", change.first), ("+", "good", change.second)):
+        yield from _side(canvas, sign, style, side)
+
+
+def _side(canvas: Canvas, sign: str, style: str, side: Excerpt) -> Iterator[str]:
+    first: Line = [(f"  {sign} ", style)]
+    if side.reason:
+        yield from canvas.wrap([(word, style) for word in side.reason.split(" ")], "    ", first)
+        return
+    shown = canvas.fit(side.changed, max(canvas.width // 2, 20)) if side.changed else ""
+    room = max((canvas.width - 4 - canvas.cells(shown)) // 2, 6)
+    before, after = side.before[-room:], side.after[:room]
+    yield canvas.draw([*first, (before, "faint"), (shown or "▏", style), (after, "faint")])
+    if side.changed:
+        yield canvas.draw([("    ", ""), (canvas.fit(", ".join(side.origins), canvas.width - 4), "faint")])
+
+
+def _row(canvas: Canvas, label: str, pieces: Sequence[Piece]) -> Iterator[str]:
+    indent = " " * (_LABEL + 2)
+    if len(label) > _LABEL:
+        yield canvas.draw([(f"  {label}", "faint")])
+        label = ""
+    yield from canvas.wrap(pieces, indent, [(f"  {label.ljust(_LABEL)}", "faint")])
+
+
+def cached_words(cached: CachedPrefix) -> list[Piece]:
+    """What a prefix cache keeps, in words."""
+    counts = (
+        (cached.lost, "lost from the beginning", "bad"),
+        (cached.part, "kept in part", "part"),
+        (cached.kept, "kept but for the end", "good"),
+    )
+    found: list[Piece] = []
+    for count, what, style in counts:
+        if count:
+            found += [(f"{count}", style), *((word, "") for word in (what + ";").split(" "))]
+    return [*found[:-1], (found[-1][0].rstrip(";"), "")] if found else []
+
+
+def _fact(change: FactChange) -> list[Piece]:
+    path = change.path.replace("/", " › ")
+    return [
+        (path or "all", ""),
+        (value_words(change.first), "bad"),
+        ("→", ""),
+        (value_words(change.second), "good"),
+    ]
+
+
+def value_words(value: JSON) -> str:
+    """A value on one line."""
+    if isinstance(value, str):
+        return value or '""'
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 120 else text[:119] + "…"
+
+
+def _finding(finding: FindingChange) -> list[Piece]:
+    sign, style = ("+", "bad") if finding.new else ("-", "good")
+    place = f" (line {finding.line})" if finding.line else ""
+    words = f"{finding.message}{place}".split(" ")
+    return [
+        (f"{sign}", style),
+        (f"{finding.severity}[{finding.rule}]", finding.severity),
+        *((word, "") for word in words),
+    ]

@@ -1,0 +1,71 @@
+"""`chatlint diff` and `chatlint lock`."""
+
+from __future__ import annotations
+
+import json
+
+from tests.diff.test_drift import PLAIN
+
+
+def write(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    return name
+
+
+def test_the_status_says_whether_the_behaviour_is_the_same(chatlint, tmp_path):
+    a, b = write(tmp_path, "a.jinja", PLAIN), write(tmp_path, "b.jinja", "{#- x -#}" + PLAIN)
+    c = write(tmp_path, "c.jinja", PLAIN.replace("<call>", "<do>"))
+    assert chatlint("diff", a, a).status == 0
+    cosmetic = chatlint("diff", a, b)
+    assert (cosmetic.status, cosmetic.err) == (0, "")
+    assert cosmetic.out.endswith("another text, the same behaviour\n")
+    changed = chatlint("diff", a, c)
+    assert changed.status == 1
+    assert "the behaviour changed" in changed.out
+    assert "template 3:1" in changed.out
+    assert chatlint("diff", a, "corpus:nothing").status == 3
+    assert chatlint("diff", a, c, "--format", "yaml").status == 2
+
+
+def test_the_same_in_every_format(chatlint, tmp_path):
+    a, c = write(tmp_path, "a.jinja", PLAIN), write(tmp_path, "c.jinja", PLAIN.replace("<call>", "<do>"))
+    data = json.loads(chatlint("diff", a, c, "--format", "json").out)
+    assert data["sameness"] == "behavioural"
+    text = chatlint("diff", a, c, "--format", "markdown").out
+    assert text.startswith("### The behaviour changed\n")
+    assert "| `<call>` (line 3) | `<do>` (line 3) |" in text
+    assert "| format tool\\_calls › call\\_start | `<call>` | `<do>` |" in text
+
+
+def test_hostile_texts_stay_texts(chatlint, tmp_path):
+    evil = "\x1b[31m`|<script>\u202e"
+    a, c = write(tmp_path, "a.jinja", PLAIN), write(tmp_path, "c.jinja", PLAIN.replace("<call>", evil))
+    for form in ("terminal", "markdown"):
+        out = chatlint("diff", a, c, "--format", form).out
+        assert "\x1b" not in out
+        assert "\u202e" not in out
+
+
+def test_a_lock_is_written_and_checked(chatlint, tmp_path):
+    a, b = write(tmp_path, "a.jinja", PLAIN), write(tmp_path, "b.jinja", PLAIN)
+    assert "make" in chatlint("lock", "--check").err
+    assert chatlint("lock", a, b).out == "chatlint.lock: 2 templates locked\n"
+    assert chatlint("lock", "--check").status == 0
+    write(tmp_path, a, "{#- x -#}" + PLAIN)
+    done = chatlint("lock", "--check")
+    assert done.status == 0
+    assert "renders the same" in done.out
+    write(tmp_path, a, PLAIN.replace("<call>", "<do>"))
+    done = chatlint("lock", "--check", "--format", "json")
+    assert done.status == 1
+    assert {one["target"]: one["state"] for one in json.loads(done.out)} == {
+        "a.jinja": "changed",
+        "b.jinja": "same",
+    }
+    assert chatlint("lock", "--check", "b.jinja").status == 0
+    assert chatlint("lock", "a.jinja").status == 0
+    assert chatlint("lock", "--check").status == 0
+    assert "did you mean" in chatlint("lock", "--check", "c.jinja").err
+    assert chatlint("lock").status == 2
+    (tmp_path / "b.jinja").unlink()
+    assert chatlint("lock", "--check").status == 3

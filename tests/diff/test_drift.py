@@ -1,0 +1,228 @@
+"""What changed between two templates: cosmetic or not, and where it shows first."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatlint.config import Settings
+from chatlint.diff.drift import SCHEMA, Sameness, compare
+from chatlint.diff.facts import fact_changes
+from chatlint.diff.prompts import parting
+from chatlint.diff.sides import read_side
+from chatlint.errors import TargetError, UsageError
+from chatlint.pipeline import check
+
+PLAIN = """{%- for m in messages -%}
+<|{{ m.role }}|>{{ m.content }}{%- for c in m.tool_calls or [] -%}
+<call>{{ c.function.name }} {{ c.function.arguments | tojson }}</call>
+{%- endfor -%}<|end|>
+{%- endfor -%}
+{%- if add_generation_prompt -%}<|assistant|>{%- endif -%}"""
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATLINT_CACHE_DIR", str(tmp_path / "store"))
+
+
+@pytest.fixture
+def side(tmp_path):
+    def read(text, name="a"):
+        path = tmp_path / f"{name}.jinja"
+        path.write_text(text)
+        return read_side(str(path), Settings())
+
+    return read
+
+
+@pytest.fixture
+def drift(side):
+    def compared(first, second):
+        found = compare(side(first, "a"), side(second, "b"), Settings())
+        (template,) = found.templates
+        assert found.sameness is template.sameness
+        assert found.exit_code == (template.sameness is Sameness.BEHAVIOURAL)
+        return template
+
+    return compared
+
+
+def test_the_same_template(drift):
+    template = drift(PLAIN, PLAIN)
+    assert template.sameness is Sameness.SAME
+    assert (template.facts, template.findings, template.prompts) == ((), (), ())
+    assert template.cases > 250
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        PLAIN.replace("m.content", "(m.content)"),
+        PLAIN.replace("for m in messages", "for m  in  messages"),
+        "{#- a remark -#}" + PLAIN,
+        PLAIN.replace("{%- if add_generation_prompt -%}", "{%- if add_generation_prompt == true -%}"),
+        PLAIN.replace("<|end|>", "{{ '<|' + 'end|>' }}"),
+    ],
+)
+def test_another_text_that_does_the_same_is_cosmetic(drift, other):
+    template = drift(PLAIN, other)
+    assert template.sameness is Sameness.COSMETIC
+    assert (template.prompts, template.facts) == ((), ())
+
+
+def test_a_mark_that_changed_shows_once_with_its_place_and_cases(drift):
+    template = drift(PLAIN, PLAIN.replace("<call>", "<do>"))
+    (change,) = template.prompts
+    assert change.kind == "text"
+    assert (change.first.changed, change.second.changed) == ("<call>", "<do>")
+    assert (change.first.line, change.first.column) == (3, 1)
+    assert change.first.before.endswith("<|assistant|>")
+    assert len(change.cases) > 30
+    assert change.cases[0] == min(change.cases, key=lambda case: (len(case), case))
+    assert ("format", "tool_calls/call_start", "<call>", "<do>") in [
+        (one.part, one.path, one.first, one.second) for one in template.facts
+    ]
+
+
+def test_what_is_lost_is_named_by_its_pointer(drift):
+    template = drift(
+        PLAIN, PLAIN.replace("{{ m.content }}", "{% if m.role != 'tool' %}{{ m.content }}{% endif %}")
+    )
+    origins = {origin for change in template.prompts for origin in change.first.origins}
+    assert "input /messages/2/content" in origins
+    assert {one.path for one in template.facts if one.part == "capabilities"} >= {"tool_results"}
+    assert any(finding.new for finding in template.findings)
+
+
+def test_a_refusal_is_a_change(drift):
+    refusing = "{% if messages[0].role == 'system' %}{{ raise_exception('no system') }}{% endif %}" + PLAIN
+    refused = drift(PLAIN, refusing)
+    (change,) = [one for one in refused.prompts if one.kind == "refused"]
+    assert change.second.reason == "declined: TemplateError: no system"
+    accepted = drift(refusing, PLAIN)
+    assert {one.kind for one in accepted.prompts} == {"accepted"}
+    other = drift(refusing, refusing.replace("no system", "not now"))
+    assert {one.kind for one in other.prompts} == {"reason"}
+
+
+def test_what_a_prefix_cache_keeps(drift):
+    lost = drift(PLAIN, "<bos>" + PLAIN).cached_prefix
+    assert (lost.kept, lost.part) == (0, 0)
+    assert lost.lost > 200
+    kept = drift(PLAIN, PLAIN.replace("<|assistant|>{%", "<|assistant|><think>{%")).cached_prefix
+    assert (kept.lost, kept.part) == (0, 0)
+    assert kept.kept > 100
+    part = drift(PLAIN, PLAIN.replace("<|end|>", "<|stop|>")).cached_prefix
+    assert part.part > 100
+
+
+def test_switches_are_tried_on_both_sides(drift):
+    thinking = PLAIN.replace("<|assistant|>{%", "<|assistant|>{% if quiet %}</think>{% endif %}{%")
+    template = drift(PLAIN, thinking)
+    assert {case for change in template.prompts for case in change.cases} >= {"roles/user@kwargs.quiet=true"}
+    assert "quiet/effect" in {one.path for one in template.facts if one.part == "switches"}
+
+
+def test_special_tokens_count(tmp_path, side):
+    first = side("{{ bos_token }}" + PLAIN)
+    template = first.templates["default"]
+    tokens = replace(template, special_tokens={"bos_token": "<x>"})
+    second = replace(first, templates={"default": tokens})
+    (found,) = compare(first, second, Settings()).templates
+    assert found.sameness is Sameness.BEHAVIOURAL
+    assert found.prompts[0].first.origins == ("special bos_token",)
+
+
+@pytest.fixture
+def saved(tmp_path, side):
+    def write(text, name):
+        side(text, name)
+        report = check(str(tmp_path / f"{name}.jinja")).to_dict()
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(report))
+        return path
+
+    return write
+
+
+def test_saved_reports_are_compared_by_their_facts(saved, tmp_path):
+    one, other = saved(PLAIN, "one"), saved(PLAIN.replace("<call>", "<do>"), "other")
+    found = compare(read_side(str(one), Settings()), read_side(str(other), Settings()), Settings())
+    assert found.sameness is Sameness.BEHAVIOURAL
+    assert found.templates[0].prompts is None
+    same = compare(read_side(str(one), Settings()), read_side(str(one), Settings()), Settings())
+    assert (same.sameness, same.exit_code) == (Sameness.SAME, 0)
+    mixed = compare(
+        read_side(str(one), Settings()), read_side(str(tmp_path / "one.jinja"), Settings()), Settings()
+    )
+    assert mixed.sameness is Sameness.SAME
+
+
+def test_error_for_what_is_no_report_on_one_target(tmp_path):
+    report = check("corpus:chatml").to_dict()
+
+    def written(**changes):
+        path = tmp_path / "r.json"
+        path.write_text(json.dumps({**report, **changes}))
+        return str(path)
+
+    with pytest.raises(UsageError, match="several targets"):
+        read_side(written(targets=report["targets"] * 2), Settings())
+    with pytest.raises(UsageError, match=r"chatlint\.report/2"):
+        read_side(written(schema="chatlint.report/2"), Settings())
+    with pytest.raises(TargetError, match="was not checked"):
+        read_side(written(targets=[{**report["targets"][0], "status": "failed"}]), Settings())
+    assert read_side(written(), Settings()).package is None
+
+
+def test_templates_without_a_counterpart():
+    found = compare(
+        read_side("corpus:command-r7b", Settings()),
+        read_side("corpus:command-a-reasoning", Settings()),
+        Settings(),
+    )
+    assert (found.only_first, found.only_second) == ((), ()) or found.exit_code == 1
+    only = compare(
+        read_side("corpus:hermes-named", Settings()), read_side("corpus:hermes-json", Settings()), Settings()
+    )
+    assert only.only_first == ("tool_use",) or only.only_first
+    assert only.sameness is Sameness.BEHAVIOURAL
+
+
+def test_the_comparison_is_json(side):
+    found = compare(side(PLAIN, "a"), side(PLAIN.replace("<call>", "<do>"), "b"), Settings())
+    data = json.loads(json.dumps(found.to_dict()))
+    assert (data["schema"], data["sameness"]) == (SCHEMA, "behavioural")
+    assert data["templates"][0]["prompts"][0]["first"]["changed"] == "<call>"
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
+def test_texts_part_where_they_differ(common, one, other):
+    at = parting(common + one, common + other)
+    assert at >= len(common)
+    assert (common + one)[:at] == (common + other)[:at]
+    assert (common + one)[at : at + 1] != (common + other)[at : at + 1] or common + one == common + other
+
+
+facts = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "b", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["x", "y", "name"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+
+
+@given(facts, facts)
+def test_equal_facts_and_only_these_have_no_changes(one, other):
+    assert fact_changes({"stops": {"f": one}}, {"stops": {"f": one}}) == ()
+    changes = fact_changes({"stops": {"f": one}}, {"stops": {"f": other}})
+    for change in changes:
+        assert change.part == "stops"
+        assert change.first != change.second or type(change.first) is not type(change.second)
+    json.dumps([(change.first, change.second) for change in changes])
