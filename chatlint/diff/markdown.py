@@ -38,8 +38,9 @@ def _template(drift: TemplateDrift) -> Iterator[str]:
         yield from map(_prompt, drift.prompts[:_CHANGES])
         if len(drift.prompts) > _CHANGES:
             yield f"\nAnd {len(drift.prompts) - _CHANGES} more changes."
-    if drift.cached_prefix:
-        yield f"\nCached prefixes: {' '.join(word for word, _ in cached_words(drift.cached_prefix))}."
+    cached = cached_words(drift.cached_prefix) if drift.cached_prefix else []
+    if cached:
+        yield f"\nCached prefixes: {' '.join(word for word, _ in cached)}."
     if drift.facts:
         yield "\n| fact | before | after |\n|---|---|---|"
         for change in drift.facts:
@@ -57,7 +58,7 @@ def _prompt(change: PromptChange) -> str:
 
 
 def _side(side: Excerpt) -> str:
-    if side.reason:
-        return md_text(side.reason, 2 * _LONGEST)
+    if side.reason or not (side.before or side.changed or side.after):
+        return md_text(side.reason or "gives a prompt", 2 * _LONGEST)
     place = f" (line {side.line})" if side.line else ""
     return (md_code(side.changed, _LONGEST) or "nothing") + place

@@ -43,8 +43,9 @@ def _template(drift: TemplateDrift, canvas: Canvas) -> Iterator[str]:
     yield ""
     yield canvas.draw([(f"{drift.name}: ", "strong"), (SAID[drift.sameness], _STYLE[drift.sameness])])
     yield from _prompts(drift, canvas)
-    if drift.cached_prefix:
-        yield from _row(canvas, "cached", cached_words(drift.cached_prefix))
+    cached = cached_words(drift.cached_prefix) if drift.cached_prefix else []
+    if cached:
+        yield from _row(canvas, "cached", cached)
     part = ""
     for change in drift.facts:
         yield from _row(canvas, change.part.replace("_", " ") if change.part != part else "", _fact(change))
@@ -76,8 +77,9 @@ def _prompt(change: PromptChange, canvas: Canvas) -> Iterator[str]:
 
 def _side(canvas: Canvas, sign: str, style: str, side: Excerpt) -> Iterator[str]:
     first: Line = [(f"  {sign} ", style)]
-    if side.reason:
-        yield from canvas.wrap([(word, style) for word in side.reason.split(" ")], "    ", first)
+    if side.reason or not (side.before or side.changed or side.after):
+        said = side.reason or "gives a prompt"
+        yield from canvas.wrap([(word, style) for word in said.split(" ")], "    ", first)
         return
     shown = canvas.fit(side.changed, max(canvas.width // 2, 20)) if side.changed else ""
     room = max((canvas.width - 4 - canvas.cells(shown)) // 2, 6)
