@@ -31,7 +31,7 @@ from chatlint.verdict import (
 )
 
 T = TypeVar("T")
-SOURCES = "CT7"
+SOURCES = "CT11"
 
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:

@@ -26,11 +26,10 @@ from chatlint.text import Input, Literal, Prompt, Span
 from tests.rules.subjects import subject_of
 
 LEDGER = {
-    "CT001": "round-trip",
-    "CT002": "ambiguous-value",
-    "CT003": "chunk-invariance",
-    "CT004": "never-drop-silently",
     "CT101": "syntax",
+    "CT111": "sources-disagree",
+    "CT112": "stale-copy",
+    "CT113": "named-template-gap",
     "CT201": "unbounded-work",
     "CT202": "mutates-input",
     "CT301": "generation-prompt",
@@ -67,25 +66,25 @@ LEDGER = {
     "CT605": "unknown-special-tokens",
     "CT606": "pad-is-turn-end",
     "CT607": "trailing-space-in-generation-prompt",
-    "CT701": "sources-disagree",
-    "CT702": "stale-copy",
-    "CT703": "named-template-gap",
-    "CT801": "forged-turns",
-    "CT901": "response-template-mismatch",
+    "CT701": "round-trip",
+    "CT702": "ambiguous-value",
+    "CT703": "chunk-invariance",
+    "CT704": "never-drop-silently",
+    "CT801": "response-template-mismatch",
+    "CT901": "forged-turns",
 }
 """Codes are never given twice: a line may be added here, none changed."""
 
 STAGES = {
-    "0": "round_trips",
     "1": "load",
     "2": "render",
     "3": "prompt",
     "4": "tools",
     "5": "reasoning",
     "6": "tokens",
-    "7": "sources",
-    "8": "hazards",
-    "9": "serving",
+    "7": "round_trips",
+    "8": "serving",
+    "9": "hazards",
 }
 GOOD = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}"
 
@@ -204,6 +203,20 @@ def test_a_rule_that_needs_more_than_there_is_does_not_run(
         judged = run.run(subject)
     assert judged.findings == ()
     assert reason in judged.unevaluated[0][1]
+
+
+def test_error_a_template_beyond_a_bound_is_no_syntax_error_and_not_judged() -> None:
+    with subject_of("{{ " + "[" * 3000 + "]" * 3000 + " }}", learned=False) as subject:
+        judged = run.run(subject)
+    assert [finding.rule for finding in judged.findings] == ["unbounded-work"]
+    assert ("role-support", "a question alone hits a bound") in judged.unevaluated
+
+
+def test_error_names_that_are_no_text_have_fingerprints(rules: list[Rule]) -> None:
+    rules[:] = [rule_of(lambda subject: iter([cause("loud")]))]
+    with subject_of(GOOD) as subject:
+        subject.template = replace(subject.template, name="\udcff")
+        assert run.run(subject).findings[0].fingerprint
 
 
 def test_fingerprints_survive_moved_lines_and_reworded_messages(rules: list[Rule]) -> None:

@@ -15,7 +15,7 @@ OTHER = ONE.replace("{{ eos_token }}", "{{ eos_token }}\n")
 CONFIG = {"eos_token": "</s>", "bos_token": "<s>"}
 
 
-def findings(target, rule="CT7", **settings):
+def findings(target, rule="CT11", **settings):
     report = check(str(target), select=(rule,), cache=False, **settings).targets[0]
     assert all(not template.findings for template in report.templates)
     return [(finding.severity.value, finding.message) for finding in report.findings]
@@ -34,7 +34,7 @@ def test_the_converter_reads_another_one(tmp_path):
             "llama.cpp after conversion reads tokenizer_config.json, which gives other prompts than chat_template.jinja",
         )
     ]
-    report = check(str(tmp_path), select=("CT7",), cache=False).targets[0]
+    report = check(str(tmp_path), select=("CT11",), cache=False).targets[0]
     evidence = report.findings[0].evidence[0]
     assert evidence.case == "roles/user"
     assert "the other one goes on with ⏎" in evidence.note
@@ -92,7 +92,7 @@ def test_the_base_is_part_of_the_question(tmp_path):
     target, base = str(tmp_path / "mine.jinja"), str(tmp_path / "base.jinja")
 
     def count():
-        return len(check(target, select=("CT7",), base=base).targets[0].findings)
+        return len(check(target, select=("CT11",), base=base).targets[0].findings)
 
     assert (count(), count()) == (1, 1)
     (tmp_path / "base.jinja").write_text(OTHER)

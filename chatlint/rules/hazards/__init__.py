@@ -1,1 +1,1 @@
-"""CT8xx: what input can do to the structure of a prompt."""
+"""CT9xx: what input can do to the structure of a prompt."""

@@ -52,7 +52,7 @@ _OWN_MARKS = "verify/"
 """Where the value is made of the format's own marks; the other probes hold values of everyday use."""
 
 
-@rule("CT002", severity=Severity.INFO, needs=Stage.ROUND_TRIPS)
+@rule("CT702", severity=Severity.INFO, needs=Stage.ROUND_TRIPS)
 def check(subject: Subject) -> Iterator[Cause]:
     found = [loss for loss in losses(subject) if loss.difference.cause == "format-ambiguous"]
     ordinary = [loss for loss in found if not loss.trip.case.startswith(_OWN_MARKS)]

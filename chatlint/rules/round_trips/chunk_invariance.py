@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
-@rule("CT003", severity=Severity.ERROR, needs=Stage.ROUND_TRIPS, own=True)
+@rule("CT703", severity=Severity.ERROR, needs=Stage.ROUND_TRIPS, own=True)
 def check(subject: Subject) -> Iterator[Cause]:
     seen = {one.case.id: one for one in subject.trace.observations}
     for trip in subject.round_trips.trips if subject.round_trips else ():

@@ -37,7 +37,7 @@ _WORD = re.compile(r"[A-Z][a-z]{3,}")
 _BEHIND = "Zeppelin"
 
 
-@rule("CT004", severity=Severity.ERROR, needs=Stage.ROUND_TRIPS, own=True)
+@rule("CT704", severity=Severity.ERROR, needs=Stage.ROUND_TRIPS, own=True)
 def check(subject: Subject) -> Iterator[Cause]:
     seen = {one.case.id: one for one in subject.trace.observations}
     trips = [trip for trip in (subject.round_trips.trips if subject.round_trips else ()) if trip.passed]

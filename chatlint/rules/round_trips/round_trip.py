@@ -96,7 +96,7 @@ _EMPTY = _Kind(
 )
 
 
-@rule("CT001", severity=Severity.WARNING, needs=Stage.ROUND_TRIPS)
+@rule("CT701", severity=Severity.WARNING, needs=Stage.ROUND_TRIPS)
 def check(subject: Subject) -> Iterator[Cause]:
     found: dict[_Kind, list[Loss]] = {}
     misread: list[Loss] = []

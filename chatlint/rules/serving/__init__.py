@@ -1,1 +1,1 @@
-"""CT9xx: files beside the template that say how a model is served."""
+"""CT8xx: files beside the template that say how a model is served."""

@@ -49,7 +49,7 @@ CONSEQUENCE = (
 )
 
 
-@rule("CT901", severity=Severity.ERROR, needs=Stage.FORMAT)
+@rule("CT801", severity=Severity.ERROR, needs=Stage.FORMAT)
 def check(subject: Subject) -> Iterator[Cause]:
     from chatlint.export.inversion import misreadings
     from chatlint.export.response_reading import Refused, ResponseReader, Unreadable

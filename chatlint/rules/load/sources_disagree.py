@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from chatlint.source.package import EngineTemplate, Template, TemplatePick
 
 
-@rule("CT701", severity=Severity.ERROR)
+@rule("CT111", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     readers = subject.package.template_readers
     if not readers or not _is_first(subject, readers[0]):

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 OTHER = "tool_use"
 
 
-@rule("CT703", severity=Severity.WARNING)
+@rule("CT113", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
     other = next((one for one in subject.package.templates if one.name == OTHER), None)
     if subject.template.name != "default" or other is None:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
-@rule("CT702", severity=Severity.WARNING)
+@rule("CT112", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
     base = subject.package.base
     if base is None:

@@ -1,1 +1,0 @@
-"""CT7xx: several templates for one model, and which of them is read."""
