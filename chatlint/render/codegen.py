@@ -108,7 +108,7 @@ class ChatCodeGenerator(CodeGenerator):
             self.writeline(f"here[0] = {before}")
 
     def _stand_at(self, node: nodes.Node) -> None:
-        if isinstance(node, nodes.Output):
+        if isinstance(node, nodes.Output | nodes.Scope):  # a scope is `{% autoescape %}`'s, and has no line
             return
         lines = [node.lineno]
         if isinstance(node, nodes.If):

@@ -45,6 +45,8 @@ def parse_template(source: str) -> nodes.Template:
         return parsing_environment().parse(source)
     except TemplateSyntaxError as error:
         raise TemplateError(error.message or "syntax error", line=error.lineno) from error
+    except ValueError as error:  # of `int`, which reads no more than 4,300 digits
+        raise TemplateError("a number with more digits than Python reads") from error
     except BoundError as error:
         raise TemplateTooLarge(str(error), hint="shorten the template") from error
     except RecursionError as error:

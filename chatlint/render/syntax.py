@@ -36,10 +36,12 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class SyntaxFault:
-    """Why the source cannot be parsed; `line` is one-based, 0 if unknown."""
+    """Why the source cannot be parsed; `line` is one-based, 0 if unknown. `bound` says that it may be a
+    template, but one beyond `chatlint.limits`."""
 
     message: str
     line: int = 0
+    bound: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,14 +109,14 @@ def syntax_of(source: str) -> Syntax:
 
     A source that does not parse gives a `fault` instead of an error.
     """
-    from chatlint.render.environment import parse_template
+    from chatlint.render.environment import TemplateTooLarge, parse_template
 
     try:
         return _facts(parse_template(source))
     except TemplateError as error:
-        return Syntax(SyntaxFault(error.message, error.line))
+        return Syntax(SyntaxFault(error.message, error.line, isinstance(error, TemplateTooLarge)))
     except RecursionError:
-        return Syntax(SyntaxFault("expressions are nested too deep to be compiled"))
+        return Syntax(SyntaxFault("expressions are nested too deep to be compiled", bound=True))
 
 
 def _facts(root: nodes.Template) -> Syntax:

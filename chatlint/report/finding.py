@@ -26,6 +26,7 @@ _LABEL = 12
 """Cells of the widest label (`in serving`) and its gap."""
 _NARROW = 56
 """Canvases narrower than this have no column for labels."""
+_CASES = {0: "code", 1: "case"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
@@ -56,7 +57,7 @@ def finding_lines(canvas: Canvas, finding: Finding, template: Template | None) -
             yield from _evidence(canvas, place.gutter, evidence, finding.severity)
     yield from _note(canvas, place.gutter, "in serving", finding.consequence)
     yield from _note(canvas, place.gutter, "fix", finding.fix)
-    yield from _note(canvas, place.gutter, "case" if len(finding.cases) == 1 else "cases", _about(finding))
+    yield from _note(canvas, place.gutter, _CASES.get(len(finding.cases), "cases"), _about(finding))
 
 
 def place_of(finding: Finding, template: Template | None) -> Place:

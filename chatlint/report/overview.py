@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from chatlint.detect.capability import Capabilities, Capability, Support, Switch
 from chatlint.export.serving import Serving
-from chatlint.parse.formats import OutputFormat
+from chatlint.parse.formats import Confidence, OutputFormat
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
@@ -73,6 +73,7 @@ MARKS = {
 }
 _LABEL = 11
 _NARROW = 56
+_NOTE = 320
 
 
 def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
@@ -82,7 +83,7 @@ def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
         yield from _generation_prompt(canvas, report, report.capabilities)
     if report.format:
         yield from _format(canvas, report.format)
-    if report.round_trips:
+    if report.round_trips and report.round_trips.trips:
         yield from _round_trips(canvas, report.round_trips)
     yield from _stops(canvas, report)
     if report.serving:
@@ -133,8 +134,13 @@ def _notes(canvas: Canvas, label: str, group: Sequence[Capability]) -> Iterator[
     indent = " " * (_indent(canvas) + 2)
     for (support, note), names in alike.items():
         mark, style = MARKS[support]
-        said = [*words(f"{mark} {', '.join(names)}:", style), *words(note, "faint")]
+        said = [*words(f"{mark} {', '.join(names)}:", style), *words(_cut(note), "faint")]
         yield from canvas.wrap(said, indent=indent + "  ", first=[(indent, "")])
+
+
+def _cut(note: str) -> str:
+    """Some of the host's messages hold the whole prompt."""
+    return note if len(note) <= _NOTE else f"{note[: _NOTE - 1]}…"
 
 
 def _state(report: TemplateReport, setting: str) -> str:
@@ -145,6 +151,10 @@ def _state(report: TemplateReport, setting: str) -> str:
 
 def _generation_prompt(canvas: Canvas, report: TemplateReport, found: Capabilities) -> Iterator[str]:
     asked = found.generation_prompt
+    known = found.capabilities.get("generation_prompt")
+    if known and known.support in (Support.RAISES, Support.UNKNOWN):
+        yield from _row(canvas, "prompt ends", words("(no question gave a prompt)", "faint"))
+        return
     yield from _text_row(canvas, "prompt ends", asked.text, _state(report, ""))
     for setting, text in asked.by_switch.items():
         if text != asked.text:
@@ -163,6 +173,9 @@ def _tried(switch: Switch) -> list[Piece]:
 
 def _format(canvas: Canvas, output: OutputFormat) -> Iterator[str]:
     """How the model will write, as far as it was learned."""
+    if not _was_learned(output):
+        yield from _row(canvas, "writes", words("(no answer was shown to learn from)", "faint"))
+        return
     rows = list(grammar_rows(output))
     widest = max(canvas.cells(part) for part, _ in rows)
     if canvas.width < _NARROW:
@@ -173,6 +186,12 @@ def _format(canvas: Canvas, output: OutputFormat) -> Iterator[str]:
         yield from canvas.fold(pieces, indent=" " * (_indent(canvas) + widest + 2), first=first)
     if output.end_of_turn:
         yield from _row(canvas, "turn ends", [(mark, "literal") for mark in output.end_of_turn])
+
+
+def _was_learned(output: OutputFormat) -> bool:
+    content = output.grounds.get("content")
+    shown = content is None or content.confidence is not Confidence.NONE
+    return shown or bool(output.reasoning or output.tool_calls)
 
 
 def _round_trips(canvas: Canvas, found: RoundTrips) -> Iterator[str]:

@@ -84,6 +84,8 @@ def _missing(rule: Rule, subject: Subject) -> str:
     """Why a rule that needs a stage cannot run, "" if it can."""
     if rule.needs >= Stage.TRACE and subject.broken:
         return "the template does not compile"
+    if Stage.TRACE <= rule.needs < Stage.OBSERVATIONS and subject.unbounded:
+        return "a question alone hits a bound"
     if rule.needs in (Stage.FORMAT, Stage.ROUND_TRIPS) and subject.format is None:
         return "no output format was learned"
     if rule.needs is Stage.ROUND_TRIPS and subject.round_trips is None:
@@ -119,7 +121,8 @@ def _fingerprinted(findings: list[Finding]) -> list[Finding]:
         key = finding.fingerprint
         text = f"{key}\n{seen[key]}"
         seen[key] += 1
-        made.append(replace(finding, fingerprint=hashlib.sha256(text.encode()).hexdigest()[:16]))
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass"))  # files may be named by any bytes
+        made.append(replace(finding, fingerprint=digest.hexdigest()[:16]))
     return made
 
 

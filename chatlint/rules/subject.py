@@ -54,9 +54,19 @@ class Subject:
         """Why the template does not compile, None if it does. Some faults only the code generator finds: an
         unknown filter outside every `if`, `break` outside a loop."""
         if self._broken is None:
-            fault = self.syntax.fault or self._compile_fault()
+            fault = self.syntax.fault
+            if fault is None or fault.bound:  # too large for us to read: `unbounded-work` says so
+                fault = self._compile_fault()
             self._broken = [fault] if fault else []
         return self._broken[0] if self._broken else None
+
+    @property
+    def unbounded(self) -> bool:
+        """Whether a question alone hits a bound of `chatlint.limits`: then nothing can be told."""
+        from chatlint.render.rendered import FailureKind
+
+        failure = self.trace.look("roles/user").failure
+        return failure is not None and failure.kind is FailureKind.BOUND
 
     def _compile_fault(self) -> SyntaxFault | None:
         from chatlint.render.rendered import FailureKind

@@ -45,6 +45,14 @@ def test_render_prompt_continues_and_has_a_clock() -> None:
     )
 
 
+def test_blocks_of_jinja_that_have_no_line_of_their_own() -> None:
+    escaped = template("{% autoescape true %}\n{{ messages[0].content }}{% endautoescape %}")
+    assert render_prompt(escaped, [{"role": "user", "content": "<hi>"}]).text == "&lt;hi&gt;"
+    renderer = open_renderer(escaped, RenderSettings(), None)
+    assert all(line > 0 for line in renderer.coverable_lines())
+    renderer.close()
+
+
 @pytest.mark.parametrize("untrusted", [False, True])
 def test_render_prompt_says_whose_fault_it_is(untrusted: bool) -> None:
     settings = RenderSettings(untrusted=untrusted)

@@ -169,6 +169,14 @@ def test_error_a_source_beyond_the_bound_is_a_fault() -> None:
     fault = syntax_of("x" * 2_000_000).fault
     assert fault
     assert "characters" in fault.message
+    assert fault.bound
+
+
+def test_error_a_number_that_python_does_not_read_is_a_fault() -> None:
+    fault = syntax_of("{{ " + "9" * 5000 + " }}").fault
+    assert fault
+    assert "digits" in fault.message
+    assert not fault.bound
 
 
 def test_facts_survive_json(shared: Path) -> None:

@@ -56,3 +56,23 @@ def test_what_did_not_come_back_is_named():
     text = "\n".join(overview_lines(Canvas(90), template_report()))
     assert "round trips 1 of 2 (1 not applicable)" in text
     assert "arguments/one: tool_calls/0/arguments/a (format-ambiguous)" in text
+
+
+def test_where_nothing_was_rendered_nothing_is_said_to_be_known():
+    from chatlint.detect.capability import Capabilities, Capability, GenerationPrompt, Support
+    from chatlint.infer.learn import learn
+    from chatlint.render.syntax import syntax_of
+    from chatlint.verify.roundtrip import round_trips
+    from tests.rules.subjects import subject_of
+
+    with subject_of("{{ raise_exception('never') }}", learned=False) as subject:
+        output = learn(subject.trace, syntax_of(subject.template.text))
+        trips = round_trips(subject.trace, output)
+    asked = Capability("generation_prompt", Support.RAISES, note="x" * 2000)
+    capabilities = Capabilities({}, {"generation_prompt": asked}, (), GenerationPrompt(""))
+    report = template_report(capabilities=capabilities, format=output, round_trips=trips)
+    text = "\n".join(overview_lines(Canvas(80), report))
+    assert "prompt ends (no question gave a prompt)" in text
+    assert "writes      (no answer was shown to learn from)" in text
+    assert "round trips" not in text
+    assert 300 < text.count("x") < 400
