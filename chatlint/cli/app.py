@@ -24,6 +24,7 @@ COMMANDS = {
     "export": ("export", "export_target"),
     "diff": ("diff", "compare_targets"),
     "lock": ("lock", "lock_targets"),
+    "vectors": ("vectors", "write_vectors"),
     "survey": ("survey", "survey_targets"),
     "rules": ("rules", "list_rules"),
     "rule": ("rules", "show_rule"),

@@ -7,10 +7,14 @@ from typing import Annotated
 
 import typer
 
-SCHEMAS = ("report",)
+SCHEMAS = {"report": "chatlint.report", "vector": "chatlint.export"}
+"""Name and room of each schema."""
 
 
-def print_schema(name: Annotated[str, typer.Argument(metavar="NAME", help="Which one: report.")]) -> None:
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Which one: report, vector.")]
+
+
+def print_schema(name: Name) -> None:
     """Print the JSON Schema (draft 2020-12) of chatlint's own files."""
     from importlib.resources import files
 
@@ -19,4 +23,4 @@ def print_schema(name: Annotated[str, typer.Argument(metavar="NAME", help="Which
 
     if name not in SCHEMAS:
         raise UsageError(f"no schema {name!r}", hint=nearest(name, SCHEMAS))
-    sys.stdout.write(files("chatlint.report").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
+    sys.stdout.write(files(SCHEMAS[name]).joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))

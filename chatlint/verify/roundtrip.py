@@ -69,6 +69,15 @@ def round_trips(
     return RoundTrips(tuple(trips), tuple(dict.fromkeys(without)))
 
 
+def readings(trace: Trace, output: OutputFormat, syntax: Syntax | None = None) -> Iterator[Written]:
+    """The probe messages of `round_trips` as a model would have written them."""
+    samples = find_samples(trace, syntax or syntax_of(trace.template.text))
+    for seen, index in _asked(samples, output):
+        sent = written(output, shown_before(trace, seen, index), seen, index)
+        if sent is not None and len(sent.text) <= LONGEST_TEXT:
+            yield sent
+
+
 def _asked(samples: Samples, output: OutputFormat) -> Iterator[tuple[Observation, int]]:
     """The probes that say something about this template, and which message of each is read back."""
     trace = samples.footing.trace
