@@ -92,7 +92,8 @@ def _ends(subject: Subject) -> tuple[str, ...]:
 def _before(subject: Subject, mark: str, opener: str) -> bool:
     """Whether a turn is ever opened right behind a mark: others hand over inside a turn."""
     sequence = re.compile(rf"{re.escape(mark)}\s*{re.escape(opener)}")
-    return any(sequence.search(written(seen)) for seen in subject.trace.observations)
+    known = (seen for seen in subject.trace.observations if usual(subject, seen, with_calls=True))
+    return any(sequence.search(written(seen)) for seen in known)
 
 
 def fault_in(seen: Observation, marks: TurnMarks) -> Misplaced | None:

@@ -12,12 +12,22 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
+BOTH = "calls/two-loops"
+"""A call in the history and another in the running loop: where both are as they should be, no other place of
+a call needs to be asked."""
 OLDER = "transformers-4.57"
 """A host that hands null members of messages on, as many engines do; transformers 5.24 drops them."""
 FUNCTION = "/messages/1/tool_calls/0/function"
 """Where the first call of every probe in `calls/` stands."""
 ARGUMENTS = f"{FUNCTION}/arguments"
 RESULT = "/messages/2/content"
+
+
+def in_history(subject: Subject, way: Variant) -> Observation:
+    """A call that a later question follows: in the conversation that has others as well, or alone where that
+    is refused or breaks."""
+    both = subject.see(BOTH, way)
+    return both if both.prompt else subject.see("calls/one-followed", way)
 
 
 def advertises(subject: Subject) -> bool:

@@ -112,13 +112,14 @@ def crashes(
     without: Iterable[Observation] = (),
 ) -> Iterator[Cause]:
     """One cause for each way in which the template broke among `observations`, but not in plain conversations
-    and not in those `without` what is blamed. `what` names that."""
-    plain = (*map(subject.see, _PLAIN), *without)
-    known = {failure_key(seen.failure) for seen in plain if seen.failure}
+    and not in those `without` what is blamed. `what` names that. `without` is only asked where something
+    broke."""
     broken = Gathering()
     for observation in observations:
         if observation.failure and faulted(observation) and observation.failure.exception != _REFUSED:
             broken.add(failure_key(observation.failure), Sight(observation))
+    plain = (*map(subject.see, _PLAIN), *without) if broken else ()
+    known = {failure_key(seen.failure) for seen in plain if seen.failure}
     for key, sights in broken:
         if key not in known:
             message = f"breaks on {what}: {said(sights[0].observation)}"

@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import supported
+from chatlint.rules.calls import BOTH, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -53,7 +53,7 @@ _PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
 @rule("CT307", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
-    if way is None:
+    if way is None or subject.see(BOTH, way, content="absent").prompt:
         return
     pairs = [
         (subject.see(probe, way, content="absent"), subject.see(probe, way, content="empty"))

@@ -39,7 +39,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import OLDER, supported
+from chatlint.rules.calls import BOTH, OLDER, supported
 from chatlint.rules.cause import Cause, Sight, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -72,7 +72,8 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
     hosts = (trace.settings.host,)
-    pairs = list(_pairs(trace, {**subject.footing.variant, **way}))
+    axes = {**subject.footing.variant, **way}
+    pairs = [] if _same_in_both(subject, trace, axes) else list(_pairs(trace, axes))
     printed = [sight for null, empty in pairs if (sight := _printed(null, empty))]
     broken = [null for null, empty in pairs if faulted(null) and empty.prompt]
     if printed:
@@ -93,6 +94,16 @@ def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
             hosts=hosts,
             fix=_FIX,
         )
+
+
+def _same_in_both(subject: Subject, trace: Trace, way: Variant) -> bool:
+    """Whether null makes no difference where one conversation has calls in several places. What the subject's
+    own host makes of empty text is what another makes of it, as far as they agree."""
+    null, empty = (
+        trace.look(BOTH, way, {"content": "null"}),
+        subject.trace.look(BOTH, way, {"content": "empty"}),
+    )
+    return null.prompt is not None and null.text == empty.text
 
 
 def _pairs(trace: Trace, way: Variant) -> Iterator[tuple[Observation, Observation]]:

@@ -29,6 +29,7 @@ from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import written_at
+from chatlint.rules.thoughts import reasoning_field
 from chatlint.rules.turns import agree, chats
 
 if TYPE_CHECKING:
@@ -94,7 +95,8 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _steps(subject: Subject) -> Iterator[tuple[_Step, Observation, Observation]]:
     way = supported(subject)
-    steps: list[tuple[_Step, Variant]] = [(step, {}) for step in (*_TEXT, *_REASONING)]
+    plain = (*_TEXT, *(_REASONING if reasoning_field(subject) else ()))
+    steps: list[tuple[_Step, Variant]] = [(step, {}) for step in plain]
     if way is not None:
         steps += [(step, {axis: way[axis] for axis in way if axis == "arguments"}) for step in _TOOLS]
     for step, axes in steps:

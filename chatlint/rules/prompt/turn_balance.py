@@ -41,7 +41,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.rules.balance import Fault, fault_in, turn_marks, usual
-from chatlint.rules.calls import supported
+from chatlint.rules.calls import in_history, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_ASKED = "calls/two-steps"
-"""What is asked beside all that was asked anyway."""
 _WHAT = {
     Fault.UNCLOSED: "a turn is opened inside one that was not closed",
     Fault.UNOPENED: "a turn is closed that is not open",
@@ -74,7 +72,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     way = supported(subject)
     if way is not None:
-        subject.see(_ASKED, way)
+        in_history(subject, way)
     found = Gathering()
     outside: list[Observation] = []
     for seen in sorted(subject.trace.observations, key=_length):
@@ -99,8 +97,15 @@ def _length(seen: Observation) -> int:
 
 
 def _goes_on(seen: Observation, outside: list[Observation]) -> bool:
-    """Whether this is a prompt that ended outside any turn, and an answer: the same cause again."""
-    return any(seen.text.startswith(one.text.rstrip()) for one in outside)
+    """Whether this goes on where a prompt ended outside any turn: the same cause again."""
+    shape = _shape(seen)
+    return any(shape[: len(before)] == before for before in map(_shape, outside))
+
+
+def _shape(seen: Observation) -> list[tuple[str, bool, bool]]:
+    """Who speaks, with or without text and calls."""
+    messages = seen.case.conversation.messages
+    return [(str(one.get("role")), bool(one.get("content")), bool(one.get("tool_calls"))) for one in messages]
 
 
 def _either(marks: tuple[str, ...]) -> str:

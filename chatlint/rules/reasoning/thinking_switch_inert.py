@@ -26,6 +26,7 @@ request that turns thinking off is answered with thinking.
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _USUAL = "enable_thinking"
 _KEPT = "reasoning in the history"
+_DEGREE = re.compile(r"effort|strength|level|budget")
 _OFF = ('"none"', '"off"', '"disabled"', '"disable"', '"no"')
 
 
@@ -87,12 +89,15 @@ def _cause(subject: Subject, others: list[Switch], *, read: bool) -> Cause:
 def _named(switch: Switch) -> str:
     from chatlint.detect.kwargs import NEEDLE
 
-    values = [value for value in switch.values if value != json.dumps(NEEDLE)]
+    bare = ("true", "false") if _DEGREE.search(switch.name) else ()
+    values = [value for value in switch.values if value not in (json.dumps(NEEDLE), *bare)]
     return f"`{switch.name}` ({', '.join(values)})" if values else f"`{switch.name}`"
 
 
 def _is_on_off(switch: Switch) -> bool:
-    """Whether it turns thinking on or off; others set a degree, or a text."""
+    """Whether it turns thinking on or off; others set a degree, an amount or a text."""
+    if _DEGREE.search(switch.name):
+        return False
     return {"true", "false"} <= set(switch.values) or any(value in _OFF for value in switch.values)
 
 

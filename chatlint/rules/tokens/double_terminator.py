@@ -34,11 +34,16 @@ from chatlint.rules.turns import chats
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
 _ANSWERS = ("roles/user-assistant", "roles/user-assistant-user")
-_CALLS = ("calls/one", "calls/one-result", "calls/text-one-result", "calls/two-result")
+_CALLS: tuple[tuple[str, Variant], ...] = (
+    ("calls/one", {}),
+    ("calls/one-result", {}),
+    ("calls/one", {"content": "text"}),
+    ("calls/two", {}),
+)
 
 
 @rule("CT603", severity=Severity.WARNING, needs=Stage.FORMAT)
@@ -67,8 +72,8 @@ def _turns(subject: Subject) -> Iterator[tuple[Observation, str]]:
     for probe in _ANSWERS:
         yield subject.see(probe, generation="off"), "/messages/1/content"
     way = supported(subject)
-    for probe in _CALLS if way is not None else ():
-        yield subject.see(probe, way, generation="off"), "/messages/1/tool_calls"
+    for probe, axes in _CALLS if way is not None else ():
+        yield subject.see(probe, {**(way or {}), **axes}, generation="off"), "/messages/1/tool_calls"
 
 
 def _second(text: str, mark: str) -> int:

@@ -38,7 +38,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import Fate, Notation, fate, notation
-from chatlint.rules.calls import ARGUMENTS, call_shown, named, supported
+from chatlint.rules.calls import ARGUMENTS, call_shown, in_history, named, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
 _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"
 
 
@@ -61,8 +60,11 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield from _neither(subject)
         return
     ids = {axis: value for axis, value in way.items() if axis != "arguments"}
-    objects = [subject.see(probe, ids) for probe in _PROBES]
-    strings = [subject.see(probe, ids, arguments="string") for probe in _PROBES]
+    objects = [subject.see("calls/one-result", ids), in_history(subject, ids)]
+    strings = [
+        subject.see("calls/one-result", ids, arguments="string"),
+        in_history(subject, {**ids, "arguments": "string"}),
+    ]
     yield from _one_shape(objects, "an object", "a string")
     yield from _one_shape(strings, "a string", "an object")
     yield from _escaped(strings)

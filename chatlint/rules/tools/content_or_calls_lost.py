@@ -36,7 +36,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import FUNCTION, call_shown, supported
+from chatlint.rules.calls import FUNCTION, call_shown, in_history, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -48,8 +48,10 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
-_PROBES = ("calls/text-one", "calls/text-one-result", "calls/text-one-followed")
+_TEXT_BESIDE = {"content": "text"}
 _TEXT = "/messages/1/content"
+_LOOP = 3
+"""Messages of a running loop: a question, a call, a result."""
 _LOST = {
     "text": "The model does not see what it wrote before the call.",
     "call": "The model does not see its call, only its text, and calls again.",
@@ -61,9 +63,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     if way is None:
         return
-    # a call that comes last is what a model is trained on, not what it is asked with
-    seen = [subject.see(_PROBES[0], way, generation="off"), *(subject.see(one, way) for one in _PROBES[1:])]
-    bare = [subject.see(probe.replace("text-", ""), way) for probe in _PROBES]
+    seen = list(_asked(subject, {**way, **_TEXT_BESIDE}))
     losses = Gathering()
     for one in seen:
         for what in _lost(one):
@@ -73,11 +73,20 @@ def check(subject: Subject) -> Iterator[Cause]:
     yield from _empty_forms(subject, way)
     yield from _reversed([one for one in seen if not _lost(one)])
     what = "text beside a tool call"
+    bare = (one for one in _asked(subject, way))
     yield from crashes(subject, seen, what, "Agents that explain their calls fail.", without=bare)
 
 
+def _asked(subject: Subject, way: Variant) -> Iterator[Observation]:
+    """The call last, in the running loop, and in the history."""
+    # a call that comes last is what a model is trained on, not what it is asked with
+    yield subject.see("calls/one", way, generation="off")
+    yield subject.see("calls/one-result", way)
+    yield in_history(subject, way)
+
+
 def _loss(what: str, sights: tuple[Sight, ...]) -> Cause:
-    old = all(sight.observation.case.probe == _PROBES[2] for sight in sights)
+    old = all(len(sight.observation.case.conversation.messages) > _LOOP for sight in sights)
     return Cause(
         key=f"{what} lost",
         message=f"of an assistant message with text and a tool call, the {what} is lost"

@@ -49,8 +49,8 @@ from chatlint.rules.calls import ARGUMENTS, advertises, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
+from chatlint.rules.schemas import looks_inside, shapes, together
 from chatlint.rules.sights import at, crashes
-from chatlint.rules.tools.schema_text_lost import shapes
 from chatlint.text import pointer_token
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _METHOD = re.compile(r"<(?:built-in|bound) method \w+")
+_SCHEMAS = ("schema/method-names", "schema/array-items")
 _PROPERTIES = "/tools/0/function/parameters/properties"
 _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs."
 
@@ -68,7 +69,7 @@ _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs
 def check(subject: Subject) -> Iterator[Cause]:
     seen = [*_declared(subject), *_called(subject)]
     # these tools have parameters without a description: what that breaks is not about their names
-    without = [subject.see(probe) for probe in (shapes(subject) if seen else ())]
+    without = (subject.see(probe) for probe in shapes(subject))
     what = "parameters named like methods"
     yield from crashes(subject, seen, what, "Every request with one fails.", without=without)
     printed = [sight for one in seen for sight in _printed(one)]
@@ -90,13 +91,18 @@ def _declared(subject: Subject) -> list[Observation]:
     usual = subject.see("tools/one")
     if not advertises(subject) or usual.prompt is None or _names_lost(usual, _PROPERTIES):
         return []
-    return [subject.see("schema/method-names"), subject.see("schema/array-items")]
+    if not looks_inside(subject):
+        return []
+    every = together(subject, "schema/every-method-name", _SCHEMAS)
+    fine = every.prompt and not _METHOD.search(every.text) and not _names_lost(every, _PROPERTIES)
+    return [every] if fine else [subject.see(probe) for probe in _SCHEMAS]
 
 
 def _called(subject: Subject) -> list[Observation]:
     way = supported(subject)
-    if way is None:
-        return []
+    calls = subject.format.tool_calls if subject.format else None
+    if way is None or (calls is not None and calls.members is None):
+        return []  # what is written out as one object has all its names
     return [subject.see("arguments/method-names", way, generation="off")]
 
 

@@ -59,8 +59,10 @@ def check(subject: Subject) -> Iterator[Cause]:
     if way is None:
         yield from _in_older_host(subject)
         return
-    seen = [subject.see(probe, way, generation="off") for probe in _SEVERAL]
-    one = [subject.see(probe, way) for probe in ("calls/one", "calls/one-result", "calls/one-followed")]
+    seen = [
+        subject.see(probe, way, generation="on" if probe.endswith("result") else "off") for probe in _SEVERAL
+    ]
+    one = (subject.see(probe, way) for probe in ("calls/one", "calls/one-result", "calls/one-followed"))
     refused = [one for one in seen if declined(one)]
     if refused:
         yield _refused(refused)

@@ -46,8 +46,8 @@ from chatlint.rules.calls import ARGUMENTS, advertises, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
+from chatlint.rules.schemas import looks_inside
 from chatlint.rules.sights import at, bounds
-from chatlint.rules.tools.schema_text_lost import shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,7 +149,7 @@ def _tools(subject: Subject) -> Iterator[Cause]:
 
 def _defaults(subject: Subject) -> Iterator[Cause]:
     """Default values of parameters, where the template writes a schema in its own words."""
-    if not shapes(subject):
+    if not looks_inside(subject):
         return
     seen = subject.see("schema/python-values")
     usual = subject.see("tools/one")

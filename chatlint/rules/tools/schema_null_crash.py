@@ -42,8 +42,8 @@ from chatlint.rules.calls import advertises
 from chatlint.rules.cause import failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
+from chatlint.rules.schemas import SHAPES, looks_inside, together
 from chatlint.rules.sights import crashes
-from chatlint.rules.tools.schema_text_lost import shapes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 _STANDARD = ("schema/null-default", "schema/enum-null")
 _BEYOND = ("schema/null-description", "schema/null-parameters")
 """OpenAI's schema has no null there; serializers send it."""
+_ALL = "schema/every-null"
 _CONSEQUENCE = "Every request fails as soon as one such tool is declared."
 
 
@@ -63,9 +64,10 @@ _MILD = Severity.WARNING
 
 @rule("CT408", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
-    if not advertises(subject):
+    every = (*_STANDARD, *_BEYOND)
+    if not advertises(subject) or not looks_inside(subject) or together(subject, _ALL, every).prompt:
         return
-    known = {failure_key(one.failure) for one in map(subject.see, shapes(subject)) if one.failure}
+    known = {failure_key(one.failure) for one in map(subject.see, SHAPES) if one.failure}
     standard = _new(subject, _STANDARD, known)
     yield from crashes(subject, standard, "null in a tool's schema", _CONSEQUENCE)
     known |= {failure_key(one.failure) for one in standard if one.failure}

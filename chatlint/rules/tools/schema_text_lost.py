@@ -36,6 +36,7 @@ enums. A schema that breaks the template makes every request fail as soon as one
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import shown
@@ -43,6 +44,7 @@ from chatlint.rules.calls import advertises
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
+from chatlint.rules.schemas import SHAPES, looks_inside, together
 from chatlint.rules.sights import at, crashes, texts
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
+_EVERY = "schema/every-kind"
 _PARTS = {
     "schema/array-items": "the items of arrays",
     "schema/nested-object": "the members of nested objects",
@@ -62,57 +65,58 @@ _PARTS = {
     "schema/reference": "what a $ref names",
     "schema/constraints": "constraints",
 }
-SHAPES = (
-    "schema/type-list",
-    "schema/no-type",
-    "schema/no-properties",
-    "schema/no-description",
-    "schema/no-parameters",
-    "schema/no-parameter-description",
-    "schema/no-required",
-    "schema/empty-properties",
-    "schema/empty-schema",
-    "schema/integer-enum",
-    "schema/array-of-objects",
+_NOT_IN_EVERY = ("schema/one-of", "schema/constraints")
+_WHERE = (
+    (r"/items/", _PARTS["schema/array-items"]),
+    (r"/properties/\w+/properties/", _PARTS["schema/nested-object"]),
+    (r"/enum/", _PARTS["schema/enum"]),
+    (r"/default$", _PARTS["schema/default"]),
+    (r"/anyOf/", _PARTS["schema/any-of"]),
+    (r"/const$", _PARTS["schema/const"]),
+    (r"/\$defs/", _PARTS["schema/reference"]),
+    (r"", "descriptions"),
 )
-"""Forms of a schema that only some templates take."""
+"""Which part of the schema of `_EVERY` a pointer is in."""
 _RARE = ("schema/boolean-schema",)
 """Forms that JSON Schema allows and hardly any tool has."""
-_TOOL = "/tools/0"
+_LOST_CONSEQUENCE = "The model cannot see what it has to fill in, and guesses."
+_FAILS = "Every request fails as soon as one such tool is declared."
 
 
 @rule("CT407", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
     if not advertises(subject):
         return
-    seen = [subject.see(probe) for probe in (*_parts(subject), *shapes(subject))]
-    consequence = "Every request fails as soon as one such tool is declared."
-    yield from crashes(subject, seen, "a tool's schema", consequence, Severity.ERROR)
-    rare = [subject.see(probe) for probe in (_RARE if len(seen) > 1 else ())]
-    yield from crashes(subject, rare, "a boolean as a schema", consequence, without=seen)
-    lost = [(one, pointer) for one in seen for pointer in _lost(one)[:1]]
+    seen = list(_seen(subject))
+    yield from crashes(subject, seen, "a tool's schema", _FAILS, Severity.ERROR)
+    rare = [subject.see(probe) for probe in (_RARE if looks_inside(subject) else ())]
+    yield from crashes(subject, rare, "a boolean as a schema", _FAILS, without=seen)
+    lost = [(one, pointer) for one in seen for pointer in _lost(one)]
     if lost:
         yield _cause(lost)
 
 
-def _parts(subject: Subject) -> tuple[str, ...]:
-    """The single kinds of parameter; one probe with all of them where it is written whole."""
-    every = subject.see("schema/every-kind")
-    return tuple(_PARTS) if every.prompt is None or _lost(every) else ("schema/every-kind",)
-
-
-def shapes(subject: Subject) -> tuple[str, ...]:
-    """`SHAPES`, where the template looks into a tool; none where it only writes it out."""
-    reads = [read.pattern for read in subject.syntax.reads if read.pattern.startswith("/tools/*/")]
-    looks = any(pattern.rpartition("/")[2] not in ("function", "type", "name") for pattern in reads)
-    return SHAPES if looks else ()
+def _seen(subject: Subject) -> Iterator[Observation]:
+    """All kinds of parameter in one tool, and all shapes in one conversation; single ones where that breaks
+    or loses something."""
+    every = subject.see(_EVERY)
+    yield every
+    if every.prompt is None:
+        yield from (subject.see(probe) for probe in _PARTS)
+    elif _lost(every):
+        yield from (subject.see(probe) for probe in _NOT_IN_EVERY)
+    if looks_inside(subject):
+        shapes = together(subject, "schema/every-shape", SHAPES)
+        whole = shapes.prompt is not None and not _lost(shapes)
+        yield from () if whole else (subject.see(probe) for probe in SHAPES)
 
 
 def _lost(observation: Observation) -> list[str]:
     """Texts of the schema that are not in the prompt, structure words (`type`, `$ref`) aside."""
     if observation.prompt is None:
         return []
-    found = texts(observation.case.conversation, _TOOL)
+    tools = range(len(observation.case.conversation.tools or ()))
+    found = [place for tool in tools for place in texts(observation.case.conversation, f"/tools/{tool}")]
     return [place for place in found if not _structural(place) and not shown(observation, place)]
 
 
@@ -120,17 +124,26 @@ def _structural(pointer: str) -> bool:
     return pointer.rpartition("/")[2] in ("type", "$ref", "format", "pattern") or "/required/" in pointer
 
 
+def _part(observation: Observation, pointer: str) -> str:
+    """What a lost text is."""
+    probe = observation.case.probe
+    if probe != _EVERY:
+        return _PARTS.get(probe, "descriptions")
+    return next(part for pattern, part in _WHERE if re.search(pattern, pointer))
+
+
 def _cause(lost: list[tuple[Observation, str]]) -> Cause:
-    parts = [_PARTS[one.case.probe] for one, _ in lost if one.case.probe in _PARTS]
-    names = ", ".join(parts) or "descriptions"
+    parts = dict.fromkeys(_part(one, pointer) for one, pointer in lost)
+    kinds = [part for part in _PARTS.values() if part in parts]
+    names = ", ".join(kinds) or "descriptions"
     return Cause(
         key=f"lost {names}",
         message=f"parts of a tool's schema are lost: {names}",
-        consequence="The model cannot see what it has to fill in, and guesses.",
+        consequence=_LOST_CONSEQUENCE,
         sights=tuple(_sight(one, pointer) for one, pointer in lost),
         fix="Write the whole schema: `{{ tool | tojson }}`.",
     )
 
 
 def _sight(observation: Observation, pointer: str) -> Sight:
-    return at(observation, f"{_TOOL}/function", f"{pointer} is not in here")
+    return at(observation, "/tools/0/function", f"{pointer} is not in here")

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import advertises, lost_parts, reads_calls
+from chatlint.rules.calls import advertises, in_history, lost_parts, reads_calls
 from chatlint.rules.cause import Cause, Gathering
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from chatlint.rules.subject import Subject
 
-_PROBES = ("calls/one-result", "calls/one-answered", "calls/one-followed")
-
 
 @rule("CT402", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
@@ -51,7 +49,11 @@ def check(subject: Subject) -> Iterator[Cause]:
     if not offered and not reads_calls(subject):
         return
     form = subject.call_form
-    observations = [subject.see(probe, form.variant) for probe in _PROBES]
+    observations = [
+        subject.see("calls/one-result", form.variant),
+        subject.see("calls/one-answered", form.variant, generation="off"),
+        in_history(subject, form.variant),
+    ]
     losses = Gathering()
     for seen in observations:
         lost = " and ".join(lost_parts(seen))
@@ -69,8 +71,8 @@ def check(subject: Subject) -> Iterator[Cause]:
         )
     if form.whole:
         plain = {**form.variant, "result_name": "given"}
-        observations += [subject.see(probe, plain) for probe in _PROBES[:1]]
-        call = [subject.see("calls/one", form.variant)]
+        observations.append(subject.see("calls/one-result", plain))
+        call = (subject.see(probe, form.variant) for probe in ("calls/one",))
         yield from crashes(
             subject, observations, "a tool result", "No tool loop can be finished.", without=call
         )

@@ -56,10 +56,10 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     if way is None or not content_shown(subject.see("calls/one-result", way), RESULT):
         return
-    seen = [
-        subject.see("calls/one-result", way, parts="tool"),
-        subject.see("content/two-parts-result", way),
-    ]
+    two = subject.see("content/two-parts-result", way)
+    if content_shown(two, RESULT) and notation(two, RESULT) not in (Notation.PYTHON, Notation.JSON):
+        return  # what takes two parts takes one
+    seen = [subject.see("calls/one-result", way, parts="tool"), two]
     consequence = "Requests whose tools answer in parts (MCP servers) fail."
     yield from crashes(subject, seen, "a tool result in parts", consequence, Severity.WARNING)
     lost = [one for one in seen if one.prompt and not content_shown(one, RESULT)]

@@ -46,14 +46,14 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _PROBES = ("tools/one", "tools/given", "tools/with-system", "tools/three-turns", "tools/five-turns")
+_WIDEST = ("tools/one", "tools/given", "tools/five-turns")
+"""The last has system text and several turns: where it is whole, so are the others."""
 _BLIND = "The request succeeds, but the model does not know the tools: it invents calls or makes none."
 
 
 @rule("CT401", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
-    # a template that never mentions tools needs no further look
-    probes = _PROBES if subject.footing.mentions("tool|function") else _PROBES[:2]
-    seen = [subject.see(probe) for probe in probes]
+    seen = [subject.see(probe) for probe in _probes(subject)]
     yield from crashes(subject, seen, "declared tools", "Every request with tools fails.")
     hidden = [one for one in seen if one.prompt and not _all_named(one)]
     if not hidden:
@@ -62,6 +62,14 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield _sometimes(hidden)
     elif not any(declined(one) for one in seen):
         yield _never(subject, hidden)
+
+
+def _probes(subject: Subject) -> tuple[str, ...]:
+    # a template that never mentions tools needs no further look
+    if not subject.footing.mentions("tool|function"):
+        return _PROBES[:2]
+    widest = [subject.see(probe) for probe in _WIDEST]
+    return _WIDEST if all(one.prompt and _all_named(one) for one in widest) else _PROBES
 
 
 def _all_named(observation: Observation) -> bool:
