@@ -285,6 +285,8 @@ def _round_trips(found: RoundTrips) -> dict[str, JSON]:
     return {
         "passed": found.passed,
         "failed": len(found.failures),
+        "misread": found.failed,
+        "lost": found.lost,
         "not_applicable": len(found.not_applicable),
         "failures": [
             {
