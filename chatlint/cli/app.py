@@ -13,7 +13,8 @@ import typer
 from chatlint import __version__
 from chatlint.cli.complaint import complain
 from chatlint.cli.plain import PlainCommand, PlainGroup
-from chatlint.errors import ChatlintError, InternalError, TargetError
+from chatlint.cli.streams import give_up_output, is_full
+from chatlint.errors import ChatlintError, InternalError, TargetError, UsageError
 
 EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
 
@@ -24,6 +25,7 @@ COMMANDS = {
     "export": ("export", "export_target"),
     "diff": ("diff", "compare_targets"),
     "lock": ("lock", "lock_targets"),
+    "card": ("card", "write_card"),
     "vectors": ("vectors", "write_vectors"),
     "survey": ("survey", "survey_targets"),
     "rules": ("rules", "list_rules"),
@@ -83,8 +85,7 @@ def run() -> None:
     try:
         command_line(sys.argv[1:2] if sys.argv[1:] and sys.argv[1] in COMMANDS else COMMANDS)()
     except BrokenPipeError:
-        # Whoever read our output has seen enough; Python must not complain about it at exit either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()
         sys.exit(0)
     except Exception as error:
         if os.environ.get("CHATLINT_DEBUG"):
@@ -93,6 +94,9 @@ def run() -> None:
 
 
 def _complained(error: Exception) -> int:
+    if is_full(error):
+        give_up_output()
+        error = UsageError(f"the output cannot be written: {error}", hint="make room for it")
     if not isinstance(error, ChatlintError):
         error = InternalError(
             f"internal error, please report it: {type(error).__name__}: {error}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from chatlint.diff.drift import Drift, TemplateDrift
 from chatlint.diff.prompts import Excerpt, PromptChange
 from chatlint.diff.terminal import SAID, cached_words, value_words
-from chatlint.report.markup import md_code, md_text
+from chatlint.report.markup import md_cell, md_code, md_text
 
 _CHANGES = 20
 _LONGEST = 120
@@ -45,7 +45,7 @@ def _template(drift: TemplateDrift) -> Iterator[str]:
         yield "\n| fact | before | after |\n|---|---|---|"
         for change in drift.facts:
             path = f"{change.part} {change.path.replace('/', ' › ')}".strip()
-            values = [md_code(value_words(value), _LONGEST) for value in (change.first, change.second)]
+            values = [md_cell(value_words(value), _LONGEST) for value in (change.first, change.second)]
             yield f"| {md_text(path)} | {' | '.join(values)} |"
     for finding in drift.findings:
         sign = "new" if finding.new else "gone"
@@ -54,11 +54,11 @@ def _template(drift: TemplateDrift) -> Iterator[str]:
 
 def _prompt(change: PromptChange) -> str:
     more = f" and {len(change.cases) - 1} more" if len(change.cases) > 1 else ""
-    return f"| {md_code(change.cases[0])}{more} | {_side(change.first)} | {_side(change.second)} |"
+    return f"| {md_cell(change.cases[0])}{more} | {_side(change.first)} | {_side(change.second)} |"
 
 
 def _side(side: Excerpt) -> str:
     if side.reason or not (side.before or side.changed or side.after):
         return md_text(side.reason or "gives a prompt", 2 * _LONGEST)
     place = f" (line {side.line})" if side.line else ""
-    return (md_code(side.changed, _LONGEST) or "nothing") + place
+    return (md_cell(side.changed, _LONGEST) or "nothing") + place

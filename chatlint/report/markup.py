@@ -29,13 +29,24 @@ def md_text(text: str, longest: int = 0) -> str:
 
 
 def md_code(text: str, longest: int = 0) -> str:
-    """`text` as a Markdown code span, in a table's cell too; "" for an empty text, which has no span."""
-    shown = visible(shortened(text, longest)).replace("|", "\\|")
+    """`text` as a Markdown code span; "" for an empty text, which has no span."""
+    shown = visible(shortened(text, longest))
     if not shown:
         return ""
     fence = "`" * (max(map(len, _TICKS.findall(shown)), default=0) + 1)
     space = " " if shown[0] in "` " or shown[-1] in "` " else ""
     return f"{fence}{space}{shown}{space}{fence}"
+
+
+def md_cell(text: str, longest: int = 0) -> str:
+    """The same in a table's cell, which a bare bar would end."""
+    return md_code(text, longest).replace("|", "\\|")
+
+
+def md_prose(text: str, longest: int = 0) -> str:
+    """A sentence of chatlint's own, in which code stands between backticks."""
+    pieces = shortened(text, longest).split("`")
+    return "".join(md_cell(piece) if index % 2 else md_text(piece) for index, piece in enumerate(pieces))
 
 
 def shortened(text: str, longest: int) -> str:

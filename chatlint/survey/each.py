@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from chatlint.config import Settings
@@ -11,7 +13,7 @@ from chatlint.pipeline import check_target
 from chatlint.verdict import INTERNAL, Status, TargetFailure, TargetReport
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ProcessPoolExecutor
 
 _WORTH_A_PROCESS = 4
 """Fewer targets than this are judged here: starting processes would take longer."""
@@ -22,16 +24,14 @@ def judge_each(
     settings: Settings,
     jobs: int = 0,
     say: Callable[[str], None] = lambda _: None,
-) -> Iterator[TargetReport]:
+) -> Generator[TargetReport, None, None]:
     """A verdict for each target, in the order given. `jobs` processes at most; 0 is one per core. `say` is
-    told what is being fetched, where that happens in this process."""
+    told what is being fetched, where that happens in this process. Closed early, it ends what is going on."""
     workers = min(jobs or os.cpu_count() or 1, len(targets))
     if workers < 2 or (not jobs and len(targets) < _WORTH_A_PROCESS):
         yield from (check_target(target, settings, say) for target in targets)
         return
-    from concurrent.futures import ProcessPoolExecutor  # 14 ms, and most runs have one target
-
-    with ProcessPoolExecutor(workers) as pool:
+    with _pool(workers) as pool:
         # Standard input belongs to this process.
         waiting = [
             None if target == "-" else pool.submit(check_target, target, settings) for target in targets
@@ -40,15 +40,37 @@ def judge_each(
             yield check_target(target, settings) if future is None else _outcome(future, target, settings)
 
 
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that end at once where this one is interrupted: nobody waits for work that nobody wants."""
+    from concurrent.futures import ProcessPoolExecutor  # 14 ms, and most runs have one target
+    from multiprocessing import active_children
+
+    others = set(active_children())
+    pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts)
+    try:
+        yield pool
+    except BaseException:
+        for process in set(active_children()) - others:
+            process.kill()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+
+
+def _leave_interrupts() -> None:
+    """An interrupt on a terminal reaches every process; what to do about it is the first one's to say."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 def _outcome(future: Future[TargetReport], target: str, settings: Settings) -> TargetReport:
     """What a worker made of a target. One that died took others with it; each is tried once more, alone."""
-    from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     try:
         return future.result()
     except BrokenProcessPool:
-        with ProcessPoolExecutor(1) as alone:
+        with _pool(1) as alone:
             try:
                 return alone.submit(check_target, target, settings).result()
             except BrokenProcessPool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint import __version__
-from chatlint.report.markup import md_code, md_text
+from chatlint.report.markup import md_cell, md_code, md_text
 from chatlint.report.overview import GROUPS
 from chatlint.survey.rows import SEVERITIES, SUPPORTS
 from chatlint.survey.summary import Mark, Sentence, percent, sentences
@@ -84,7 +84,7 @@ def _capabilities(tally: Tally) -> Iterator[str]:
 def _families(tally: Tally) -> Iterator[str]:
     rows = [
         (
-            md_code(mark, _LONGEST),
+            md_cell(mark, _LONGEST),
             str(group.templates),
             str(group.errors or ""),
             _few(group.calls),
@@ -102,7 +102,7 @@ def _few(counts: dict[str, int]) -> str:
     found = sorted(
         ((mark, count) for mark, count in counts.items() if mark), key=lambda one: (-one[1], one[0])
     )
-    shown = [f"{md_code(mark, _LONGEST)} ({count})" for mark, count in found[:3]]
+    shown = [f"{md_cell(mark, _LONGEST)} ({count})" for mark, count in found[:3]]
     more = len(found) - len(shown)
     return "<br>".join(shown) + (f"<br>and {more} more" if more > 0 else "")
 
@@ -110,7 +110,7 @@ def _few(counts: dict[str, int]) -> str:
 def _marks(title: str, what: str, groups: dict[str, Group], tally: Tally) -> Iterator[str]:
     rows = [
         (
-            md_code(mark, 2 * _LONGEST),
+            md_cell(mark, 2 * _LONGEST),
             str(group.templates),
             _kinds(group) if what == "call" else _few(group.calls),
         )
@@ -126,7 +126,7 @@ def _kinds(group: Group) -> str:
 
 def _results(tally: Tally) -> Iterator[str]:
     rows = [
-        (md_code(mark, _LONGEST), str(group.templates), _few(group.turns), _few(group.calls))
+        (md_cell(mark, _LONGEST), str(group.templates), _few(group.turns), _few(group.calls))
         for mark, group in largest(tally.results, _GROUPS)
     ]
     yield from _table("How tool results are shown", ("result", "templates", "in whose turn", "calls"), rows)
@@ -142,7 +142,7 @@ def _rest(groups: dict[str, Group]) -> Iterator[str]:
 def _failures(tally: Tally) -> Iterator[str]:
     found = sorted(tally.failures.items(), key=lambda item: (-item[1], item[0]))
     rows = [
-        (md_text(status), str(count), md_code(reason, 200)) for (status, reason), count in found[:_GROUPS]
+        (md_text(status), str(count), md_cell(reason, 200)) for (status, reason), count in found[:_GROUPS]
     ]
     yield from _table("Targets that were not judged", ("status", "targets", "why"), rows)
     if len(found) > _GROUPS:
