@@ -1,14 +1,18 @@
-"""`chatlint corpus list|show`: the templates that come with chatlint, one per published format."""
+"""`chatlint corpus list|show|sync`: the templates that come with chatlint, and real models beside them."""
 
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chatlint.cli import options
 from chatlint.cli.plain import PlainCommand, PlainGroup
+
+if TYPE_CHECKING:
+    from chatlint.conversation import JSON
+    from chatlint.corpus import Synced
 
 corpus_commands = typer.Typer(
     cls=PlainGroup, help="The bundled templates: one of our own per published format.", no_args_is_help=True
@@ -43,3 +47,69 @@ def show_corpus(name: Annotated[str, typer.Argument(metavar="NAME", help="An ent
     from chatlint.source.load import load
 
     sys.stdout.write(load(f"corpus:{name}").templates[0].text + "\n")
+
+
+Models = Annotated[
+    list[str] | None, typer.Argument(metavar="MODEL", help="Only these, by id or corpus entry.")
+]
+
+
+@corpus_commands.command("sync", cls=PlainCommand)
+def sync_corpus(
+    wanted: Models = None,
+    offline: options.Offline = False,
+    host: options.Host = None,
+    no_cache: options.NoCache = False,
+    format_: options.Listing = "terminal",
+    color: options.Color = "auto",
+) -> None:
+    """Fetch the real models of corpus/models.json, and hold them against the facts listed there.
+
+    Exit status: 0 every fact holds, 1 one does not, 2 usage or internal error, 3 a model could not be read.
+    """
+    from chatlint.cli.progress import Progress
+    from chatlint.config import Settings
+    from chatlint.corpus import models, sync
+    from chatlint.render.rendered import DEFAULT_HOST
+
+    options.listing(format_)
+    settings = Settings(host=host or DEFAULT_HOST, offline=offline, cache=not no_cache)
+    listed = models(wanted or ())
+    with Progress(len(listed)) as progress:
+        found = [progress.step(one, one.model.id) for one in sync(listed, settings, progress.say)]
+    if format_ == "json":
+        options.print_json([_facts(one) for one in found])
+    else:
+        rows = [
+            [(one.model.id, "strong"), (one.state, _STYLES[one.state]), (_said(one), "")] for one in found
+        ]
+        options.print_table(rows, color)
+    states = {one.state for one in found}
+    raise typer.Exit(3 if "not-read" in states else int("differs" in states))
+
+
+_STYLES = {"same": "good", "edited": "part", "differs": "bad", "not-read": "bad"}
+
+
+def _said(synced: Synced) -> str:
+    if synced.differences:
+        return "; ".join(
+            f"{name} is {found!r}, not {expected!r}" for name, expected, found in synced.differences
+        )
+    return synced.reason or f"sha256 {synced.sha256[:12]}"
+
+
+def _facts(synced: Synced) -> dict[str, JSON]:
+    return {
+        "id": synced.model.id,
+        "entry": synced.model.entry,
+        "state": synced.state,
+        "revision": synced.revision,
+        "sha256": synced.sha256 or None,
+        "expected_sha256": synced.model.sha256,
+        "differences": [
+            {"fact": name, "expected": expected, "found": found}
+            for name, expected, found in synced.differences
+        ],
+        "reason": synced.reason,
+    }
