@@ -50,6 +50,9 @@ TOKENIZER_HEAD_BYTES = 256 * 1024 * 1024
 TOKENIZER_MEMBER_CHARACTERS = 16 * 1024 * 1024
 """Longest member of that head."""
 
+PIPE_SECONDS = 3.0
+"""How long the first byte of a named pipe is waited for."""
+
 FOLDER_FILES = 10_000
 """Most files of one directory that are looked at."""
 
@@ -104,5 +107,5 @@ RESPONSE_PATTERN_CHARACTERS = 2_000
 EXPORT_MARK_CHARACTERS = 10_000
 """Marks of a format together, for it to be exported; real ones stay under 1,000."""
 
-SCAN_MARK_CHARACTERS = 1_000
-"""Marks that one text of an exported grammar may end at, together; real ones stay under 200."""
+SCAN_MARK_CHARACTERS = 5_000
+"""Marks that one text of an exported grammar may end at, together; eighty names of tools stay under 2,000."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chatlint.cli import options
+from chatlint.cli.streams import give_up_output
 
 if TYPE_CHECKING:
     from chatlint.config import Settings
@@ -78,6 +79,7 @@ def check_targets(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
     loaded or has no template.
     """
+    from contextlib import closing
     from dataclasses import replace
 
     from chatlint.cli.progress import Progress
@@ -98,11 +100,11 @@ def check_targets(
         cache=not no_cache,
     )
     workers = job_count(jobs)
-    with Progress(len(targets)) as progress:
-        judged = [
-            progress.step(verdict, verdict.target)
-            for verdict in judge_each(targets, settings, workers, progress.say)
-        ]
+    with (
+        Progress(len(targets)) as progress,
+        closing(judge_each(targets, settings, workers, progress.say)) as verdicts,
+    ):
+        judged = [progress.step(verdict, verdict.target) for verdict in verdicts]
     report = Report(settings, tuple(judged))
     _write(report, outputs, color)
     raise typer.Exit(report.exit_code)
@@ -174,8 +176,16 @@ def _write(report: Report, outputs: list[tuple[str, str]], color: str) -> None:
         if file:
             _write_file(file, REPORTERS[name](report, Canvas(width=100)))
         else:
-            sys.stdout.write(REPORTERS[name](report, canvas_for(sys.stdout, color)))
-            sys.stdout.flush()
+            _print(REPORTERS[name](report, canvas_for(sys.stdout, color)))
+
+
+def _print(text: str) -> None:
+    """On standard output. Where nobody reads it to its end, other outputs and the exit status still count."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_up_output()
 
 
 def _write_file(file: str, text: str) -> None:

@@ -8,7 +8,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from chatlint.conversation import JSON, Conversation, JSONObject
-from chatlint.errors import UsageError
+from chatlint.errors import TargetError, UsageError
+from chatlint.limits import JSON_FILE_BYTES
+
+_MESSAGE = '[{"role": "user", "content": "…"}]'
+_TOOL = '[{"type": "function", "function": {"name": "…", "parameters": {…}}}]'
+
+
+def share_input(*paths: str | None) -> None:
+    """Refuse to read two things from standard input. Raises UsageError."""
+    if sum(path == "-" for path in paths) > 1:
+        raise UsageError(
+            "standard input is named twice, and can be read once", hint="give one of them a file"
+        )
 
 
 def read_conversation(messages: str, tools: str | None, kwargs: str | None) -> Conversation:
@@ -19,8 +31,8 @@ def read_conversation(messages: str, tools: str | None, kwargs: str | None) -> C
     documents = whole.get("documents")
     return Conversation(
         messages=objects(whole.get("messages"), f"{messages}: messages"),
-        tools=read_tools(tools) if tools else _optional(whole.get("tools"), f"{messages}: tools"),
-        documents=_optional(documents, f"{messages}: documents"),
+        tools=read_tools(tools) if tools else _optional(whole.get("tools"), f"{messages}: tools", _TOOL),
+        documents=_optional(documents, f"{messages}: documents", '[{"title": "…", "text": "…"}]'),
         template_kwargs={**_object(whole.get("template_kwargs", {}), messages), **read_kwargs(kwargs)},
     )
 
@@ -28,7 +40,7 @@ def read_conversation(messages: str, tools: str | None, kwargs: str | None) -> C
 def read_tools(path: str) -> tuple[JSONObject, ...]:
     """Tools in the shape of OpenAI's chat completions: a list, or an object with `tools`."""
     content = read_json(path)
-    return objects(content.get("tools") if isinstance(content, Mapping) else content, f"{path}: tools")
+    return objects(content.get("tools") if isinstance(content, Mapping) else content, f"{path}: tools", _TOOL)
 
 
 def read_kwargs(text: str | None) -> JSONObject:
@@ -45,7 +57,7 @@ def read_kwargs(text: str | None) -> JSONObject:
 
 def read_lines(path: str) -> Iterator[tuple[int, JSON]]:
     """Line number and value of every line of a file of JSON lines; empty lines are passed over."""
-    for number, line in enumerate(_text(path).splitlines(), start=1):
+    for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         try:
@@ -57,9 +69,30 @@ def read_lines(path: str) -> Iterator[tuple[int, JSON]]:
         yield number, value
 
 
-def _text(path: str) -> str:
+def _lines(path: str) -> Iterator[str]:
+    """A log's lines: it may be larger than memory."""
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
+        if path == "-":
+            yield from sys.stdin
+            return
+        with open(path, encoding="utf-8") as stream:
+            yield from stream
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is not UTF-8", hint="save it as UTF-8") from error
+
+
+def _text(path: str) -> str:
+    """A file's text, of a bounded size. A byte order mark is no part of it."""
+    from chatlint.source.folder import read_file
+
+    try:
+        if path == "-":
+            return sys.stdin.read(JSON_FILE_BYTES)
+        return read_file(Path(path), JSON_FILE_BYTES, regular=False).decode("utf-8-sig")
+    except TargetError as error:
+        raise UsageError(error.message, hint=error.hint) from error
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}", hint="check the path") from error
     except UnicodeDecodeError as error:
@@ -69,22 +102,27 @@ def _text(path: str) -> str:
 def read_json(path: str) -> JSON:
     """The JSON in a file, or on standard input for `-`."""
     text = _text(path)
+    if not text.strip():
+        raise UsageError(f"{path} is empty", hint="JSON was expected there")
     try:
         parsed: JSON = json.loads(text)
-    except (ValueError, RecursionError) as error:
+    except RecursionError as error:
+        raise UsageError(f"{path} is nested too deep to be read") from error
+    except ValueError as error:
         raise UsageError(f"{path} is not JSON: {error}") from error
     return parsed
 
 
-def _optional(value: JSON, what: str) -> tuple[JSONObject, ...] | None:
-    return None if value is None else objects(value, what)
+def _optional(value: JSON, what: str, shape: str) -> tuple[JSONObject, ...] | None:
+    return None if value is None else objects(value, what, shape)
 
 
-def objects(value: JSON, what: str) -> tuple[JSONObject, ...]:
-    """A list of JSON objects. Raises UsageError, beginning with `what`, for anything else."""
+def objects(value: JSON, what: str, shape: str = _MESSAGE) -> tuple[JSONObject, ...]:
+    """A list of JSON objects. Raises UsageError, beginning with `what`, for anything else; `shape` is what
+    such a list looks like."""
     if isinstance(value, list):
         return tuple(_object(item, what) for item in value)
-    raise UsageError(f"{what}: a list of objects was expected", hint='[{"role": "user", "content": "…"}]')
+    raise UsageError(f"{what}: a list of objects was expected", hint=shape)
 
 
 def _object(value: JSON, what: str) -> JSONObject:

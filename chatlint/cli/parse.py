@@ -64,10 +64,11 @@ def parse_output(
 
     To a pipe it is JSON. With --jsonl, exit status 1 if some output was not read whole.
     """
-    from chatlint.cli.inputs import read_kwargs, read_tools
+    from chatlint.cli.inputs import read_kwargs, read_tools, share_input
     from chatlint.cli.learning import learn_for
     from chatlint.cli.loading import Wanted, opened
 
+    share_input(target, jsonl or output, tools)
     form = _form(format_, stream)
     known = read_tools(tools) if tools else None
     wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)

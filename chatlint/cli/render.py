@@ -67,9 +67,11 @@ def show_prompt(
 
     To a pipe it is the exact text. Exit status 1 if the template refuses the conversation or breaks on it.
     """
+    from chatlint.cli.inputs import share_input
     from chatlint.cli.loading import Wanted, opened_in_package
 
     options.listing(format_)
+    share_input(target, messages, tools)
     wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)
     with opened_in_package(wanted) as (package, trace):
         generation = not (no_generation_prompt or mask)

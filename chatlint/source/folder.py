@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import select
 import stat
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from chatlint.errors import TargetError
-from chatlint.limits import FOLDER_FILES
+from chatlint.limits import FOLDER_FILES, PIPE_SECONDS
 from chatlint.source.package import PackageFile
 
 SUBFOLDERS = ("additional_chat_templates", "encoding")
@@ -139,7 +140,7 @@ def unreadable(name: str, error: OSError) -> TargetError:
 def _open(path: Path, name: str, regular: bool) -> BinaryIO:
     # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
     flags = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-    flags |= getattr(os, "O_NONBLOCK", 0) if regular else 0
+    flags |= getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags)
     except (OSError, ValueError) as error:
@@ -150,7 +151,19 @@ def _open(path: Path, name: str, regular: bool) -> BinaryIO:
         raise TargetError(
             f"{name} is not a regular file", hint="a file with a chat template was expected there"
         )
+    if not stat.S_ISREG(mode):
+        _wait_to_read(descriptor, mode, path, name)
     return open(descriptor, "rb", buffering=0)
+
+
+def _wait_to_read(descriptor: int, mode: int, path: Path, name: str) -> None:
+    """Have reads wait for what comes, but for the first byte of a named pipe only so long. Pipes of a shell
+    (`<(…)`) have somebody who writes."""
+    inherited = str(path).startswith(("/dev/", "/proc/"))
+    if stat.S_ISFIFO(mode) and not inherited and not select.select([descriptor], [], [], PIPE_SECONDS)[0]:
+        os.close(descriptor)
+        raise TargetError(f"nobody writes to the pipe {name}", hint="start what writes to it first")
+    os.set_blocking(descriptor, True)
 
 
 def _listing(root: Path) -> list[str]:

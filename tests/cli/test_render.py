@@ -92,9 +92,13 @@ def test_a_refusal_is_said_and_is_1(chatlint, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (["--messages", "missing.json"], 2, "missing.json cannot be read"),
+        (["--messages", "missing.json"], 2, "there is no file missing.json"),
         (["--messages", "t.jinja"], 2, "t.jinja is not JSON"),
         (["--messages", "m.json", "--probe", "roles/user"], 2, "two conversations"),
+        (["--messages", "empty.json"], 2, "empty.json is empty"),
+        (["--messages", "m.json", "--tools", "t.json"], 2, '[{"type": "function"'),
+        (["--messages", "-", "--tools", "-"], 2, "standard input is named twice"),
+        (["--messages", "deep.json"], 2, "nested too deep"),
         (["--kwargs", "[]"], 2, "--kwargs: an object was expected, not []"),
         (["--kwargs", "{"], 2, "--kwargs is not JSON"),
         (["--probe", "roles/usr"], 2, "did you mean roles/user"),
@@ -103,10 +107,18 @@ def test_a_refusal_is_said_and_is_1(chatlint, tmp_path):
         (["--special-tokens", "missing.json"], 2, "missing.json"),
     ],
 )
-def test_error_says_what_to_do(chatlint, template, messages, arguments, status, said):
+def test_error_says_what_to_do(chatlint, template, messages, tmp_path, arguments, status, said):
+    (tmp_path / "empty.json").write_text("\n", encoding="utf-8")
+    (tmp_path / "t.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "deep.json").write_text("[" * 100_000, encoding="utf-8")
     done = chatlint("render", template, *arguments)
     assert (done.status, done.out) == (status, "")
     assert said in " ".join(done.err.split())
+
+
+def test_a_byte_order_mark_is_no_part_of_the_messages(chatlint, template, tmp_path):
+    (tmp_path / "bom.json").write_text('[{"role": "user", "content": "hi"}]', encoding="utf-8-sig")
+    assert "<user>hi" in chatlint("render", template, "--messages", "bom.json").out
 
 
 def test_messages_from_standard_input(chatlint, template, monkeypatch):

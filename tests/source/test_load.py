@@ -12,6 +12,7 @@ import pytest
 
 from chatlint.errors import ChatlintError, NoTemplateError, TargetError, UsageError
 from chatlint.source import bundled
+from chatlint.source import folder as folder_module
 from chatlint.source import load as load_module
 from chatlint.source.load import load
 from chatlint.source.package import TargetKind
@@ -110,6 +111,17 @@ def test_a_pipe_in_a_directory_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "chat_template.jinja")
     with pytest.raises(TargetError, match="not a regular file"):
         load(str(tmp_path))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_a_pipe_is_read_where_somebody_writes(tmp_path, monkeypatch):
+    path = tmp_path / "t.jinja"
+    os.mkfifo(path)
+    with subprocess.Popen(["sh", "-c", f"sleep 0.3; printf hello > {path}"]):
+        assert load(str(path)).template().text == "hello"
+    monkeypatch.setattr(folder_module, "PIPE_SECONDS", 0.1)
+    with pytest.raises(TargetError, match="nobody writes to the pipe"):
+        load(str(path))
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")

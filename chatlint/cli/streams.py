@@ -1,0 +1,27 @@
+"""Standard output that was closed, is full, or that nobody reads any more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+_FULL = frozenset((errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)))
+
+
+def open_closed_streams() -> None:
+    """Python has None for a stream that was closed before it began (`>&-`); what is written there is lost."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+def give_up_output() -> None:
+    """Whoever read our output has seen enough; Python must not complain about it at exit either."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether there is no room for the output."""
+    return isinstance(error, OSError) and error.errno in _FULL

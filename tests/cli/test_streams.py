@@ -1,0 +1,81 @@
+"""Output that is closed, full or no longer read, and interrupts: the exit status still says what it should."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+COMMAND = [sys.executable, "-m", "chatlint"]
+BAD = "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x' * 10**9 }}"
+SLOW = "{% set a = 'a' * 1000000 %}{% for i in range(99999) %}{% set b = a.upper() %}{% endfor %}"
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX descriptors and signals")
+
+
+@pytest.fixture
+def bad(tmp_path):
+    (tmp_path / "bad.jinja").write_text(BAD, encoding="utf-8")
+    return tmp_path / "bad.jinja"
+
+
+def run(*arguments, shell_tail=""):
+    command = " ".join([*COMMAND, *map(str, arguments), shell_tail])
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"), [(["rules"], 0), (["--version"], 0), (["--help"], 0), (["nonsense"], 2)]
+)
+def test_closed_streams(arguments, status):
+    assert run(*arguments, shell_tail=">&-").returncode == status
+    assert run(*arguments, shell_tail=">&- 2>&-").returncode == status
+
+
+def test_findings_count_where_output_is_closed(bad):
+    assert run("check", bad, shell_tail=">&-").returncode == 1
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [["rules"], ["--version"], ["check", "corpus:chatml"]])
+def test_error_where_there_is_no_room(arguments):
+    done = run(*arguments, shell_tail=">/dev/full")
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert "please report" not in done.stderr
+
+
+def test_findings_count_where_nobody_reads_on(bad):
+    process = subprocess.Popen(
+        [*COMMAND, "check", *[str(bad)] * 12, "--jobs", "1", "--format", "json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == 1
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_an_interrupt_ends_it_at_once(tmp_path, jobs):
+    (tmp_path / "slow.jinja").write_text(SLOW, encoding="utf-8")
+    process = subprocess.Popen(
+        [*COMMAND, "check", *[str(tmp_path / "slow.jinja")] * 8, "--jobs", jobs, "--no-cache"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    time.sleep(1.5)
+    os.killpg(process.pid, signal.SIGINT)
+    began = time.monotonic()
+    out, _ = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == b""
+    assert time.monotonic() - began < 5
