@@ -164,7 +164,7 @@ def _beginnings(words: Iterable[str], depth: int = 4) -> str:
 class MarkerSet(Generic[T]):
     """Several marks looked for at once; of those that fit at one place the longest counts, then the first."""
 
-    __slots__ = ("_at_first", "_by_letter", "_fitting", "_longest", "_search", "alarm", "entries")
+    __slots__ = ("_at_first", "_beginnings", "_fitting", "_longest", "_search", "alarm", "entries")
 
     def __init__(self, entries: Iterable[tuple[Marker, T]]) -> None:
         self.entries = tuple(entry for entry in entries if entry[0].first)
@@ -173,9 +173,7 @@ class MarkerSet(Generic[T]):
             first: [entry for entry in self.entries if first.startswith(entry[0].first)] for first in firsts
         }
         """First atom → the marks that may stand where it stands."""
-        self._by_letter: dict[str, list[tuple[Marker, T]]] = {}
-        for entry in self.entries:
-            self._by_letter.setdefault(entry[0].first[0], []).append(entry)
+        self._beginnings = {first[:size] for first in firsts for size in range(1, len(first))}
         self._longest = max(map(len, firsts), default=0)
         never = r"(?!)"
         pattern = re.compile("|".join(map(re.escape, firsts)) or never)
@@ -211,13 +209,7 @@ class MarkerSet(Generic[T]):
 
     def _begins(self, text: str, at: int) -> bool:
         """Whether the rest of the text may be the beginning of a first atom."""
-        if at == len(text):
-            return bool(self.entries)
-        rest = text[at:]
-        return any(mark.first.startswith(rest) and mark.first != rest for mark, _ in self._letter(rest[0]))
-
-    def _letter(self, letter: str) -> list[tuple[Marker, T]]:
-        return self._by_letter.get(letter, [])
+        return text[at:] in self._beginnings if at < len(text) else bool(self.entries)
 
     def find(self, text: str, at: int, final: bool, key: str = "") -> Found[T] | int:
         """The first mark from `at` on; else the place from which on the text may still become one."""
