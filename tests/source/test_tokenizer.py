@@ -167,22 +167,29 @@ def test_no_file_lists_tokens_is_unknown_not_none_of_them(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("generation", "config", "expected"),
+    ("generation", "config", "expected", "listed"),
     [
-        (None, None, {}),
+        (None, None, {}, ()),
         (
             {"eos_token_id": 5},
             {"eos_token_id": [1, 2]},
             {"generation_config.json": (5,), "config.json": (1, 2)},
+            ("config.json",),
         ),
-        ({}, {"text_config": {"eos_token_id": 3}}, {"config.json#/text_config": (3,)}),
-        ({"eos_token_id": [1, True, "x", None]}, {"eos_token_id": None}, {"generation_config.json": (1,)}),
-        ({"eos_token_id": "5"}, {"text_config": [1]}, {}),
+        ({}, {"text_config": {"eos_token_id": 3}}, {"config.json#/text_config": (3,)}, ()),
+        (
+            {"eos_token_id": [1, True, "x", None]},
+            {"eos_token_id": None},
+            {"generation_config.json": (1,)},
+            ("generation_config.json",),
+        ),
+        ({"eos_token_id": "5"}, {"text_config": [1]}, {}, ()),
     ],
 )
-def test_end_ids_by_file(generation, config, expected):
+def test_end_ids_by_file(generation, config, expected, listed):
     facts = generation_facts(generation, config)
-    assert facts == GenerationFacts(expected, has_generation_config=generation is not None)
+    given = generation is not None
+    assert facts == GenerationFacts(expected, has_generation_config=given, listed=frozenset(listed))
 
 
 def real_tokenizers(shared):

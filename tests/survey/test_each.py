@@ -7,7 +7,7 @@ import os
 import pytest
 
 from chatlint.config import Settings
-from chatlint.survey import judge_each
+from chatlint.survey.each import judge_each
 from chatlint.verdict import Status, TargetReport
 
 
@@ -20,7 +20,7 @@ def judged(target, settings, say=None):
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr("chatlint.survey.check_target", judged)
+    monkeypatch.setattr("chatlint.survey.each.check_target", judged)
 
 
 def test_verdicts_come_in_the_order_of_the_targets():
