@@ -31,23 +31,42 @@ def states_of(marks: Sequence[str]) -> list[State]:
     """
     if sum(map(len, marks)) > SCAN_MARK_CHARACTERS:
         raise UsageError("the format's marks are too long for a grammar", hint="look at the template")
-    begins = list(dict.fromkeys(mark[:size] for mark in marks for size in range(len(mark))))
-    known = [begin for begin in begins if not any(mark in begin for mark in marks)]
-    number = {begin: index for index, begin in enumerate(known)}
-    letters = sorted({char for mark in marks for char in mark})
-    return [_state(begin, letters, marks, number) for begin in known]
+    children = _tree(marks)
+    whole = set(marks)
+    tables: list[_Table] = [{}]
+    begins, behind = [""], [0]
+    for number, begin in enumerate(begins):
+        table = dict(tables[behind[number]])
+        for char in children[begin]:
+            text = begin + char
+            after = tables[behind[number]].get(char, 0) if begin else 0
+            if text in whole:
+                table[char] = text
+            elif isinstance(after, int):
+                table[char] = len(begins)
+                begins.append(text)
+                behind.append(after)
+                tables.append({})
+        tables[number] = table
+    return [_state(table) for table in tables]
 
 
-def _state(begin: str, letters: Sequence[str], marks: Sequence[str], number: dict[str, int]) -> State:
-    moves: list[tuple[str, int]] = []
-    completes: list[tuple[str, str]] = []
-    for char in letters:
-        text = begin + char
-        done = [mark for mark in marks if text.endswith(mark)]
-        if done:
-            completes.append((char, max(done, key=len)))
-            continue
-        longest = next(text[at:] for at in range(len(text) + 1) if text[at:] in number)
-        if longest:
-            moves.append((char, number[longest]))
-    return State(tuple(moves), tuple(completes))
+_Table = dict[str, int | str]
+"""Where each character leads: to a state, or to the mark it completes."""
+
+
+def _tree(marks: Sequence[str]) -> dict[str, list[str]]:
+    """What follows each beginning of a mark."""
+    children: dict[str, dict[str, None]] = {"": {}}
+    for mark in marks:
+        for at, char in enumerate(mark):
+            children.setdefault(mark[:at], {})[char] = None
+    return {begin: list(found) for begin, found in children.items()}
+
+
+def _state(table: _Table) -> State:
+    ways = sorted(table.items())
+    return State(
+        tuple((char, to) for char, to in ways if isinstance(to, int)),
+        tuple((char, to) for char, to in ways if isinstance(to, str)),
+    )

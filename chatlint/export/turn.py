@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError
 from chatlint.export.calls import Callee, CallGrammar, callables, triggers_of
-from chatlint.export.grammar import GAP, NOTHING, Grammar, Node, Rules, Scan, atoms, choice, maybe, seq
+from chatlint.export.grammar import GAP, NOTHING, Grammar, Node, Ref, Rules, Scan, atoms, choice, maybe, seq
 from chatlint.export.marks import Consumer, pattern_node, too_long, until
 from chatlint.export.schemas import Dialect, Literals
 from chatlint.parse.formats import Marks, OutputFormat
@@ -28,6 +28,7 @@ from chatlint.parse.prompts import opening
 from chatlint.records import dataclass
 
 AUTO, REQUIRED, NONE = "auto", "required", "none"
+_CALLS = "calls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,10 @@ class _Turn:
             raise UsageError(
                 "this format has no tool calls", hint="the template renders none that could be learned"
             )
+        if _CALLS in self.rules.bodies:
+            return Ref(_CALLS)
         grammar = CallGrammar(self.rules, self.output, self.output.tool_calls)
-        return self.rules.add("calls", grammar.several(self.request.allowed(), self.request.parallel))
+        return self.rules.add(_CALLS, grammar.several(self.request.allowed(), self.request.parallel))
 
     @property
     def may_call(self) -> bool:

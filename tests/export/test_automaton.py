@@ -62,4 +62,4 @@ def test_exits_and_an_open_end(judge):
 
 def test_marks_that_no_model_writes():
     with pytest.raises(UsageError, match="too long"):
-        states_of(["<" * 2_000])
+        states_of(["<" * 6_000])

@@ -205,3 +205,24 @@ def test_the_corpus_has_calls_without_marks():
         if not is_strong((learned(n).tool_calls.section_start + learned(n).tool_calls.call_start).strip())
     ]  # fmt: skip
     assert len(weak) >= 4
+
+
+def many_tools(count):
+    return [
+        {"type": "function", "function": {"name": f"look_into_the_matter_{n}", "parameters": {}}}
+        for n in range(count)
+    ]
+
+
+@judged
+@pytest.mark.parametrize("entry", ["llama-4-pythonic", "hermes-json"])
+def test_eighty_tools(judge, entry):
+    tools = many_tools(80)
+    output = learned(entry)
+    text = write_calls(output.tool_calls, [Call(tools[-1]["function"]["name"], {})])
+    assert verdict(judge, output, text, tools=tools) == "accepted"
+    assert verdict(judge, output, f"Some [text], look_into_it.\n{text}", tools=tools) == "accepted"
+    assert (
+        verdict(judge, output, text.replace("_79", "_80"), tools=tools, tool_choice="required") != "accepted"
+    )
+    assert verdict(judge, output, text, tools=tools, tool_choice="none") != "accepted"
