@@ -28,8 +28,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from chatlint.config import Settings
 from chatlint.pipeline import examine
 from chatlint.probe.trace import Trace
-from chatlint.source.bundled import corpus_names
 from chatlint.results import question
+from chatlint.source.bundled import corpus_names
 from chatlint.source.load import load
 from chatlint.store import Store
 
