@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).parents[1]
+
+# On CI a run says the same twice; new examples are looked for everywhere else.
+settings.register_profile("ci", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
+
 SHARED = ROOT.parent / "shared"
 
 
