@@ -131,8 +131,6 @@ class Skeleton:
     """Whether the id stands before the arguments."""
     arguments_first: bool
     """Whether the arguments stand before the name."""
-    keys: frozenset[str]
-    """All keys of the outermost object."""
 
 
 _BARE = re.compile(r'"(?:[^"\\]|\\.)*"|⟨\w+⟩')
@@ -165,7 +163,7 @@ def skeleton(body: str) -> Skeleton:
         raise UsageError(f"tool_calls.body: neither ⟨name⟩ nor ⟨id⟩ in {body!r}")
     before = body[: body.index(ARGUMENTS)]
     name_behind = NAME in body and NAME not in before
-    return Skeleton(arguments, name, identity, quoted, ID in before, name_behind, frozenset(value))
+    return Skeleton(arguments, name, identity, quoted, ID in before, name_behind)
 
 
 def _walk(value: object, path: tuple[str, ...], found: dict[str, tuple[str, ...]]) -> None:

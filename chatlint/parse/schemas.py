@@ -77,14 +77,6 @@ class Schema:
                 return Schema(node["items"], self._root)
         return ANYTHING
 
-    def keys(self) -> list[str]:
-        """The members it names, in order."""
-        for node in self._branches(self._node, _HOPS):
-            properties = node.get("properties")
-            if isinstance(properties, Mapping):
-                return list(properties)
-        return []
-
     def _branches(self, node: JSON, hops: int) -> Iterator[Mapping[str, JSON]]:
         """The schema itself and all that it refers to or combines."""
         if not isinstance(node, Mapping) or hops == 0:
