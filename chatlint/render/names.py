@@ -9,7 +9,7 @@ made in one branch is not sure after it, unless every branch made it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from typing import TypeVar
 
@@ -171,11 +171,13 @@ class NameWalk:
 
     def _note_read_after_loop(self, node: nodes.Name) -> None:
         scope: _Scope | None = self._scope
+        bound = False
         while scope:
             place = scope.lost.pop(node.name, None)
             if place is not None:
                 self._loop_sets[place] = replace(self._loop_sets[place], read_line=node.lineno)
-            if node.name in scope.bound:
+            bound = bound or node.name in scope.bound
+            if bound and scope.kind != "branch":
                 return
             scope = scope.parent
 
@@ -235,8 +237,10 @@ class NameWalk:
     # -- binding ---------------------------------------------------------------------------------------------
 
     def _bind(self, name: str, line: int) -> None:
-        self._scope.bound.setdefault(name, line)
-        self._scope.lost.pop(name, None)
+        home = self._home()
+        if not any(name in scope.bound for scope in _chain(self._scope, home)):
+            self._scope.bound[name] = line
+        home.lost.pop(name, None)
 
     def _assign(self, node: nodes.Assign) -> None:
         self.visit(node.node)
@@ -255,8 +259,9 @@ class NameWalk:
             reads = self._reads.setdefault(name, _Reads())
             reads.stored = True
             reads.other_store = reads.other_store or not defaulting
-            if self._scope.kind == "for":
-                self._scope.sets.setdefault(name, target.lineno)
+            home = self._home()
+            if home.kind == "for":
+                home.sets.setdefault(name, target.lineno)
             self._bind(name, target.lineno)
         if isinstance(target, nodes.NSRef):
             self._read(nodes.Name(target.name, "load", lineno=target.lineno), safe=False)
@@ -265,22 +270,23 @@ class NameWalk:
         """Branches bind in turn; what all of them bind is sure afterwards, and so is a default."""
         tests = [node.test, *(branch.test for branch in node.elif_)]
         bodies = [node.body, *(branch.body for branch in node.elif_)]
-        before, after = dict(self._scope.bound), []
+        after: list[dict[str, int]] = []
         failed: frozenset[str] = frozenset()
         defined: frozenset[str] = frozenset()
         for test, body in zip(tests, bodies, strict=True):
-            self._scope.bound = dict(before)
+            self._enter("branch", node.lineno)
             self._truth(test)
             with_true, with_false = tested(test)
             self._under(with_true | failed, body)
-            after.append(self._scope.bound)
+            after.append(self._leave().bound)
             failed |= with_false
             defined |= defined_unless(test)
-        self._scope.bound = dict(before)
+        self._enter("branch", node.lineno)
         self._under(failed, node.else_)
-        after.append({**self._scope.bound, **dict.fromkeys(defined, node.lineno)})
+        after.append({**self._leave().bound, **dict.fromkeys(defined, node.lineno)})
         sure = set(after[0]).intersection(*after[1:])
-        self._scope.bound = {name: line for bound in after for name, line in bound.items() if name in sure}
+        for bound in after:
+            self._scope.bound |= {name: line for name, line in bound.items() if name in sure}
 
     def _for(self, node: nodes.For) -> None:
         self.visit(node.iter)
@@ -297,7 +303,7 @@ class NameWalk:
 
     def _lose(self, loop: _Scope) -> None:
         for name, line in loop.sets.items():
-            self._scope.lost[name] = len(self._loop_sets)
+            self._home().lost[name] = len(self._loop_sets)
             self._loop_sets.append(LoopSet(name, line, loop.line, self._outer_line(name)))
 
     def _outer_line(self, name: str) -> int:
@@ -336,6 +342,13 @@ class NameWalk:
         self.visit_all(node.iter_child_nodes())
         self._leave()
 
+    def _home(self) -> _Scope:
+        """The scope that branches belong to: what one of them sets stays set behind it."""
+        scope = self._scope
+        while scope.kind == "branch" and scope.parent:
+            scope = scope.parent
+        return scope
+
     def _enter(self, kind: str, line: int) -> None:
         self._scope = _Scope(kind, line, self._scope)
 
@@ -343,6 +356,14 @@ class NameWalk:
         left = self._scope
         self._scope = left.parent or left
         return left
+
+
+def _chain(inner: _Scope, outer: _Scope) -> Iterator[_Scope]:
+    scope: _Scope | None = inner
+    while scope and scope is not outer:
+        yield scope
+        scope = scope.parent
+    yield outer
 
 
 def _as(kind: type[_Node], visitor: Callable[[_Node], None]) -> Callable[[nodes.Node], None]:
