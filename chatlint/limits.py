@@ -56,8 +56,11 @@ PIPE_SECONDS = 3.0
 FOLDER_FILES = 10_000
 """Most files of one directory that are looked at."""
 
-TRACE_SECONDS = 20.0
+TRACE_SECONDS = 3.0
 """CPU time of all renders of one template; an ordinary one needs a tenth of a second."""
+
+TRACE_CHARACTERS = 4_000_000
+"""All prompts of one template together, for what the probes say; real ones stay under 300,000."""
 
 TRACE_BOUND_FAILURES = 3
 """Cases that may hit a bound before a template is asked no further."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from chatlint.conversation import JSON, Conversation, Message
 from chatlint.errors import UsageError
-from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_SECONDS
+from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_CHARACTERS, TRACE_SECONDS
 from chatlint.probe.axes import applied, settled, switched
 from chatlint.probe.case import Case, Observation, Variant
 from chatlint.probe.catalogue import Catalogue, catalogue
@@ -54,6 +54,7 @@ class Trace:
         self._coverable: frozenset[int] | None = None
         self._drops_null: bool | None = None
         self._bounds = 0
+        self._characters = 0
         self.renders = 0
         """How many renders were made."""
         self.seconds = 0.0
@@ -131,14 +132,24 @@ class Trace:
     def _render(self, requests: Mapping[str, RenderRequest]) -> None:
         if not requests:
             return
-        if self._bounds >= TRACE_BOUND_FAILURES or self.seconds > TRACE_SECONDS:
-            self.timed_out |= self._bounds < TRACE_BOUND_FAILURES
-            self._rendered |= dict.fromkeys(requests, _GIVEN_UP)
-            return
-        answers = self._opened().render_all(tuple(requests.values()))
-        for key, rendered in zip(requests, answers, strict=True):
+        for key, request in requests.items():
+            if given_up := self._given_up():
+                self._rendered[key] = given_up
+                continue
+            (rendered,) = self._opened().render_all((request,))
             self._rendered[key] = rendered
             self._count(rendered)
+
+    def _given_up(self) -> Rendered | None:
+        """What every further case gets, once a template has used up what it may."""
+        if self._bounds >= TRACE_BOUND_FAILURES:
+            return _GIVEN_UP
+        if self._characters > TRACE_CHARACTERS:
+            return _TOO_LONG
+        if self.seconds > TRACE_SECONDS:
+            self.timed_out = True
+            return _TOO_SLOW
+        return None
 
     def _key(self, case: Case) -> str:
         """Two cases with equal keys give equal renders. The order of members counts: templates can print it.
@@ -154,6 +165,7 @@ class Trace:
     def _count(self, rendered: Rendered) -> None:
         self.renders += 1
         self.seconds += rendered.seconds
+        self._characters += len(rendered.prompt.text) if rendered.prompt is not None else 0
         self._lines |= rendered.lines
         if rendered.failure is not None and rendered.failure.kind is FailureKind.BOUND:
             self._bounds += 1
@@ -225,6 +237,16 @@ _GIVEN_UP = Rendered(
 )
 
 
+def _used_up(what: str) -> Rendered:
+    return Rendered(None, RenderFailure(FailureKind.BOUND, "BoundError", what))
+
+
+_TOO_LONG = _used_up(
+    f"prompts of more than {TRACE_CHARACTERS:,} characters from conversations of a few words"
+)
+_TOO_SLOW = _used_up(f"more than {TRACE_SECONDS:g} seconds of CPU time for conversations of a few words")
+
+
 def _case(probe: str, variant: tuple[tuple[str, str], ...], conversation: Conversation) -> Case:
     """A continued message is never followed by a generation prompt: transformers refuses the two together."""
     chosen = dict(variant)
@@ -257,4 +279,13 @@ def _key(case: Case, messages: Sequence[Message]) -> str:
 
 
 def _observation(case: Case, rendered: Rendered) -> Observation:
-    return Observation(case, rendered.prompt, rendered.failure, rendered.mutated, rendered.seconds)
+    return Observation(
+        case,
+        rendered.prompt,
+        rendered.failure,
+        rendered.mutated,
+        rendered.seconds,
+        rendered.generation,
+        rendered.unset,
+        rendered.steps,
+    )

@@ -25,6 +25,9 @@ def plain(pattern: str) -> str:
 
 def reasoning_field(subject: Subject) -> str:
     """The first name under which the template takes reasoning; "" if none."""
+    output = subject.format
+    if output is not None and (output.reasoning is None or output.reasoning.guess):
+        return ""  # no field and no switch showed any
     for field in FIELDS:
         for probe in ("reasoning/last", "reasoning/call-result", "reasoning/followed"):
             if keeps_thought(subject.see(probe, reasoning=field), field):

@@ -220,7 +220,7 @@ def _is_ambiguous(output: OutputFormat, value: JSON) -> bool:
     if len({way.start for way in written}) < len({way.end for way in written}):
         return True
     behind = plain(calls.values.string.end) + plain(calls.members.member.rpartition("⟩")[2])
-    around = behind + calls.members.separator + calls.members.before_key
+    around = behind + calls.members.separator + calls.members.member.partition("⟨")[0]
     if not around.strip(" \"'"):
         return True
     if calls.values.string.encoding is not Encoding.RAW:

@@ -7,6 +7,7 @@ import pytest
 from chatlint.conversation import Conversation
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES
+from chatlint.probe import trace as trace_module
 from chatlint.probe.trace import Trace
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
 from chatlint.source.package import Template, TemplatePlace
@@ -174,6 +175,23 @@ def test_a_template_that_hits_bounds_is_not_asked_for_ever():
     assert len(renderer.requests) == TRACE_BOUND_FAILURES
     assert all(one.failure.kind is FailureKind.BOUND for one in seen)
     assert seen[-1].failure.message.startswith("not rendered")
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"), [("TRACE_SECONDS", "seconds"), ("TRACE_CHARACTERS", "characters")]
+)
+def test_what_all_cases_together_use_up_is_bounded_and_said(monkeypatch, limit, said):
+    monkeypatch.setattr(trace_module, limit, 1)
+    asked, renderer = trace()
+    seen = [
+        asked.see(probe) for probe in ("roles/user", "roles/system-user", "roles/two-users", "tools/given")
+    ]
+    assert len(renderer.requests) < len(seen)
+    last = seen[-1].failure
+    assert last.kind is FailureKind.BOUND
+    assert said in last.message
+    assert last.exception  # or no finding would be made of it
+    assert asked.timed_out is (limit == "TRACE_SECONDS")
 
 
 def test_lines():

@@ -82,13 +82,9 @@ def check(subject: Subject) -> Iterator[Cause]:
     for role in _ROLES:
         # asked as they are, not in the manner in which the template answers: the shape is the question
         string = subject.trace.look(role.string)
-        two = subject.trace.look(role.parts)
-        if content_shown(string, role.content) and not list(_outcomes(role, [two])):
-            continue  # what takes two parts takes one
-        listed = [subject.trace.look(role.string, {"parts": role.name}), two]
         if content_shown(string, role.content):
-            parts += _outcomes(role, listed)
-        elif content_shown(listed[0], role.content):
+            parts += _outcomes(role, [subject.trace.look(role.parts)])
+        elif content_shown(subject.trace.look(role.string, {"parts": role.name}), role.content):
             strings += _outcomes(role, [string])
     if strings:
         yield _cause("a list of parts", "a text", strings, Severity.ERROR)

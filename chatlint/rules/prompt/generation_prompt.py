@@ -78,12 +78,11 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     lasts: list[tuple[_Last, Variant]] = [(last, {}) for last in _TEXT]
     lasts += [(last, {**way, **last.axes}) for last in _TOOLS if way is not None]
-    seen = [(last, axes, subject.see(last.probe, axes)) for last, axes in lasts]
-    missing = [
-        (last.kind, asked, header)
-        for last, axes, asked in seen
-        if not _prompted(subject, last, asked) and (header := _header(subject, last, axes, asked))
-    ]
+    missing = []
+    for last, axes in lasts:
+        asked = subject.see(last.probe, axes)
+        if not _prompted(subject, last, asked) and (header := _header(subject, last, axes, asked)):
+            missing.append((last.kind, asked, header))
     if missing:
         yield _missing(missing, everywhere=missing[0][0] == _TEXT[0].kind)
     else:

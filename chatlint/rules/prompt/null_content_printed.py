@@ -73,7 +73,7 @@ def check(subject: Subject) -> Iterator[Cause]:
 def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
     hosts = (trace.settings.host,)
     axes = {**subject.footing.variant, **way}
-    pairs = [] if _same_in_both(subject, trace, axes) else list(_pairs(trace, axes))
+    pairs = [] if _fine_in_both(subject, trace, axes) else list(_pairs(trace, axes))
     printed = [sight for null, empty in pairs if (sight := _printed(null, empty))]
     broken = [null for null, empty in pairs if faulted(null) and empty.prompt]
     if printed:
@@ -96,14 +96,12 @@ def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
         )
 
 
-def _same_in_both(subject: Subject, trace: Trace, way: Variant) -> bool:
-    """Whether null makes no difference where one conversation has calls in several places. What the subject's
-    own host makes of empty text is what another makes of it, as far as they agree."""
-    null, empty = (
-        trace.look(BOTH, way, {"content": "null"}),
-        subject.trace.look(BOTH, way, {"content": "empty"}),
-    )
-    return null.prompt is not None and null.text == empty.text
+def _fine_in_both(subject: Subject, trace: Trace, way: Variant) -> bool:
+    """Whether null is not printed where one conversation has calls in several places. What the subject's own
+    host makes of empty text, another makes of it as well."""
+    null = trace.look(BOTH, way, {"content": "null"})
+    empty = subject.trace.look(BOTH, way, {"content": "empty"})
+    return null.prompt is not None and empty.prompt is not None and _printed(null, empty) is None
 
 
 def _pairs(trace: Trace, way: Variant) -> Iterator[tuple[Observation, Observation]]:

@@ -75,8 +75,8 @@ def _neither(subject: Subject) -> Iterator[Cause]:
     """Both shapes break: no tool call can be sent."""
     from chatlint.detect.calls import FORMS
 
-    seen = [subject.see(probe, way) for probe, way in FORMS]
-    if all(faulted(one) for one in seen):
+    if all(faulted(subject.see(probe, way)) for probe, way in FORMS):
+        seen = [subject.see(probe, way) for probe, way in FORMS]
         yield from crashes(
             subject, seen, "a tool call in every shape", "No tool call can be sent.", Severity.ERROR
         )
