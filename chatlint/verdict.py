@@ -219,6 +219,10 @@ class Report:
             return 3
         return int(any(_RANK[severity] >= _THRESHOLD[self.settings.fail_on] for severity in self.counts))
 
+    def fails(self, finding: Finding) -> bool:
+        """Whether this finding alone would make the exit status 1."""
+        return _RANK[finding.severity] >= _THRESHOLD[self.settings.fail_on]
+
     def to_dict(self) -> dict[str, JSON]:
         """As in the contract."""
         return {
