@@ -95,6 +95,31 @@ class ChatGrammar(ImmutableSandboxedEnvironment):
         return TokenStream(_placed(self, source, name, filename, state), name, filename)
 
 
+def pieces(
+    environment: Environment,
+    source: str,
+    name: str | None = None,
+    filename: str | None = None,
+    state: str | None = None,
+) -> Iterator[tuple[int, tuple[int, str, str]]]:
+    """What Jinja's lexer cuts a source into, white space in tags and comments too, each with its offset in
+    the normalised source.
+
+    Raises jinja2.TemplateSyntaxError, and BoundError for a source of more than `limits.COMPILE_TOKENS`.
+    """
+    text = normalised(source)
+    at = 0
+    for count, token in enumerate(environment.lexer.tokeniter(source, name, filename, state)):
+        if count > COMPILE_TOKENS:
+            raise BoundError(f"a template of more than {COMPILE_TOKENS:,} tokens")
+        value = token[2]
+        if not text.startswith(value, at):
+            # White space before a tag was stripped, and is no token.
+            at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
+        yield at, token
+        at += len(value)
+
+
 def _placed(
     environment: Environment, source: str, name: str | None, filename: str | None, state: str | None
 ) -> Iterator[Token]:
@@ -103,18 +128,7 @@ def _placed(
 
     def followed() -> Iterator[tuple[int, str, str]]:
         nonlocal offset
-        text = normalised(source)
-        at = 0
-        tokens = environment.lexer.tokeniter(source, name, filename, state)
-        for count, token in enumerate(tokens):
-            if count > COMPILE_TOKENS:
-                raise BoundError(f"a template of more than {COMPILE_TOKENS:,} tokens")
-            value = token[2]
-            if not text.startswith(value, at):
-                # White space before a tag was stripped, and is no token.
-                at = _SPACE.match(text, at).end()  # type: ignore[union-attr]
-            offset = at
-            at += len(value)
+        for offset, token in pieces(environment, source, name, filename, state):  # noqa: B007
             yield token
 
     for lineno, kind, value in environment.lexer.wrap(followed(), name, filename):
