@@ -48,13 +48,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a template did with a case: a prompt, or the failure instead."""
+    """What a template did with a case: a prompt, or the failure instead. `generation`, `unset` and `steps`
+    are those of `Rendered`."""
 
     case: Case
     prompt: Prompt | None
     failure: RenderFailure | None
     mutated: tuple[str, ...] = ()
     seconds: float = 0.0
+    generation: tuple[tuple[int, int], ...] = ()
+    unset: tuple[tuple[int, str], ...] = ()
+    steps: int = 0
 
     @property
     def text(self) -> str:

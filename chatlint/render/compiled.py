@@ -120,9 +120,12 @@ class Compiled:
     debug: list[tuple[int, int]]
     _patterns: dict[tuple[int, ...], frozenset[int]] = field(default_factory=dict)
 
-    def context(self, variables: Mapping[str, object]) -> Context:
-        """A context with these variables and the environment's globals."""
-        parent = {**self.environment.globals, **variables}
+    def context(self, variables: Mapping[str, object], missing: tuple[str, ...] = ()) -> Context:
+        """A context with these variables and the environment's globals, but for those that are missing."""
+        known = self.environment.globals
+        if missing:
+            known = {name: value for name, value in known.items() if name not in missing}
+        parent = {**known, **variables}
         return Context(self.environment, parent, None, dict(self.blocks))
 
     def lines_seen(self) -> frozenset[int]:

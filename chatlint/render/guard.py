@@ -52,6 +52,11 @@ def start() -> None:
     _meter.deadline = process_time() + RENDER_SECONDS
 
 
+def used() -> int:
+    """The steps of this render so far."""
+    return RENDER_TICKS - _meter.left
+
+
 def tick() -> None:
     """One loop iteration or macro call."""
     _meter.left -= 1

@@ -10,7 +10,7 @@ from time import process_time
 import jinja2
 
 from chatlint.errors import TemplateError
-from chatlint.render import generation, guard
+from chatlint.render import absent, generation, guard
 from chatlint.render.compiled import Compiled, Store, compile_template, load
 from chatlint.render.environment import TemplateTooLarge, chat_environment
 from chatlint.render.guard import BoundError
@@ -103,15 +103,18 @@ class LocalRenderer:
             blocks,
             process_time() - started,
             tuple(generation.reported) if prompt is not None else (),
+            tuple(absent.printed),
+            guard.used(),
         )
 
     def _text(self, compiled: Compiled, prepared: Prepared, roots: Mapping[str, Root]) -> Traced:
         for root in roots.values():
             containers.update(root.sources)
         containers.update(prepared.sources)
-        compiled.environment.now = self._settings.now
+        now = compiled.environment.now = self._settings.now
         emitted = generation.emitted
-        for part in compiled.root(compiled.context(prepared.variables)):
+        missing = () if now else ("strftime_now",)
+        for part in compiled.root(compiled.context(prepared.variables, missing)):
             emitted.append(part)
         text = concat(emitted)
         return text if isinstance(text, Traced) else computed(text)
@@ -149,6 +152,7 @@ def _begin(compiled: Compiled) -> None:
     guard.start()
     stand(compiled.lines)
     generation.start()
+    absent.printed.clear()
 
 
 def _failure(error: Exception, compiled: Compiled) -> RenderFailure:

@@ -56,7 +56,9 @@ class Rendered:
     """A prompt or a failure. `mutated` are pointers to inputs the template changed; `lines` the one-based
     template lines that ran; `generation` the spans of the text inside `{% generation %}`; `seconds` CPU
     time; `generation_reported` the spans that transformers takes them to be (it measures while the template
-    runs, and is wrong inside macros, `set` and `filter` blocks)."""
+    runs, and is wrong inside macros, `set` and `filter` blocks); `unset` what was printed though it is
+    undefined: the line, and a name as `absent.printed` has it; `steps` what the run cost of
+    `limits.RENDER_TICKS`."""
 
     prompt: Prompt | None
     failure: RenderFailure | None
@@ -65,14 +67,17 @@ class Rendered:
     generation: tuple[tuple[int, int], ...] = ()
     seconds: float = 0.0
     generation_reported: tuple[tuple[int, int], ...] = ()
+    unset: tuple[tuple[int, str], ...] = ()
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class RenderSettings:
-    """How to render, beside the conversation: which host, its clock, where the run happens."""
+    """How to render, beside the conversation: which host, its clock (None: it has no `strftime_now`), where
+    the run happens."""
 
     host: str = DEFAULT_HOST
-    now: datetime = FIXED_CLOCK
+    now: datetime | None = FIXED_CLOCK
     untrusted: bool = False
     """Render in a worker process with memory and time limits instead of in this process."""
     documents: tuple[JSONObject, ...] | None = None

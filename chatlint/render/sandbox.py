@@ -13,12 +13,13 @@ from types import BuiltinMethodType, FunctionType, MethodType
 from typing import NoReturn, TypeVar
 
 from jinja2.exceptions import SecurityError, TemplateError
-from jinja2.runtime import Context, LoopContext, Macro, Undefined
+from jinja2.runtime import Context, LoopContext, Macro
 from jinja2.sandbox import SandboxedEscapeFormatter, SandboxedFormatter
 from jinja2.utils import Namespace, generate_lorem_ipsum
 from markupsafe import Markup
 
 from chatlint.render import guard
+from chatlint.render.absent import Absent
 from chatlint.render.codegen import ChatCodeGenerator
 from chatlint.render.grammar import ChatGrammar
 from chatlint.render.hosts import Host
@@ -70,7 +71,8 @@ class ChatEnvironment(ChatGrammar):
 
     def __init__(self, host: Host) -> None:
         super().__init__()
-        self.now = datetime.now()
+        self.undefined = Absent
+        self.now: datetime | None = None
         self.filters.update(FILTERS)
         for name in _COMPARING_TESTS:
             self.tests[name] = _weighed(self.tests[name])  # type: ignore[assignment]
@@ -84,6 +86,7 @@ class ChatEnvironment(ChatGrammar):
 
     def _clock(self, host: Host) -> Callable[[str], str]:
         def strftime_now(format: str) -> str:  # noqa: A002
+            assert self.now is not None  # else there is no such function
             return computed(self.now.strftime(str.__str__(format) if type(format) is Traced else format))
 
         return _named(strftime_now, host)
@@ -98,7 +101,7 @@ class ChatEnvironment(ChatGrammar):
                 try:
                     return obj[attribute]  # type: ignore[index]
                 except KeyError:
-                    return Undefined(None, obj, attribute)
+                    return Absent(None, obj, attribute)
             if attribute in _OBJECT_METHODS:
                 return getattr(obj, attribute)
         elif attribute in _STRING_METHODS:
@@ -113,9 +116,9 @@ class ChatEnvironment(ChatGrammar):
             try:
                 return getattr(obj, attribute)
             except AttributeError:
-                return Undefined(None, obj, attribute)
+                return Absent(None, obj, attribute)
         if attribute in _HIDDEN and hasattr(obj, attribute):
-            return Undefined(None, obj, attribute)
+            return Absent(None, obj, attribute)
         return super().getattr(built_in(obj), attribute)
 
     def getitem(self, obj: object, argument: object) -> object:
@@ -128,7 +131,7 @@ class ChatEnvironment(ChatGrammar):
             except (TypeError, LookupError):
                 pass
         elif isinstance(argument, str) and argument in _HIDDEN and hasattr(obj, argument):
-            return Undefined(None, obj, argument)
+            return Absent(None, obj, argument)
         return super().getitem(obj, argument)
 
     def wrap_str_format(self, value: object) -> Format | None:

@@ -45,7 +45,7 @@ def opening(template: Template, settings: RenderSettings, code: bytes | None) ->
         "text": template.text,
         "special_tokens": dict(template.special_tokens),
         "host": settings.host,
-        "now": settings.now.isoformat(),
+        "now": settings.now.isoformat() if settings.now else None,
         "code": None if code is None else b64encode(code).decode("ascii"),
     }
 
@@ -57,7 +57,9 @@ def opened(fields: Fields) -> tuple[Template, RenderSettings, bytes | None]:
         for name, token in _object(fields["special_tokens"]).items()
     }
     template = Template("", _text(fields["text"]), "", TemplatePlace(""), tokens)
-    settings = RenderSettings(_text(fields["host"]), datetime.fromisoformat(_text(fields["now"])))
+    now = fields["now"]
+    clock = None if now is None else datetime.fromisoformat(_text(now))
+    settings = RenderSettings(_text(fields["host"]), clock)
     code = fields["code"]
     return template, settings, None if code is None else b64decode(_text(code))
 
@@ -124,6 +126,8 @@ def answered(rendered: Rendered) -> Mapping[str, object]:
         "generation": rendered.generation,
         "generation_reported": rendered.generation_reported,
         "seconds": rendered.seconds,
+        "unset": rendered.unset,
+        "steps": rendered.steps,
     }
 
 
@@ -175,6 +179,8 @@ def rendered_of(fields: Fields) -> Rendered:
             tuple(map(_pair, _list(fields["generation"]))),
             _seconds(fields["seconds"]),
             tuple(map(_pair, _list(fields["generation_reported"]))),
+            tuple(map(_line_and_name, _list(fields["unset"]))),
+            _number(fields["steps"]),
         )
     except (KeyError, IndexError, TypeError) as error:
         raise ValueError(f"an answer without {error}") from error
@@ -251,3 +257,8 @@ def _object(value: JSON) -> Mapping[str, JSON]:
 def _pair(value: JSON) -> tuple[int, int]:
     first, second = _list(value)
     return _number(first), _number(second)
+
+
+def _line_and_name(value: JSON) -> tuple[int, str]:
+    line, name = _list(value)
+    return _number(line), _text(name)
