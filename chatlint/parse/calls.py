@@ -156,7 +156,8 @@ class CallReader:
 
     def _without_mark(self, declared: bool) -> Reading[bool]:
         """After a name, without the mark before the arguments: they begin at once, or there are none."""
-        self._named()
+        if not self._named():
+            return False
         char = yield from self._stream.skip_blank()
         known = self._name in self._tools
         if char == "{" and self._plan.skeleton is None:
@@ -189,8 +190,7 @@ class CallReader:
                 self._plan.skeleton, self._stream, self._tools, self._announce, write, declared, self._weak
             )
             return (yield from self._object(reader))
-        self._named()
-        if declared and self._name not in self._tools:
+        if not self._named() or (declared and self._name not in self._tools):
             return False
         char = yield from self._stream.skip_blank()
         if not self._started and not (yield from self._plausible(char)):

@@ -82,14 +82,21 @@ class ObjectReader:
         if char != "{":
             return False
         whole = yield from self._members(())
-        if whole and not self._bare and not self._name and not self.id:
+        if whole and not self._bare and not self._tool_known:
             self._unwrap()
-        if whole and not self._bare and (self._name or self.id):
+        if whole and not self._bare and self._tool_known:
             self._say()
         if self._said and whole and not self._written:
             self._write("".join(self._spare) or "{}")
         self.closed = whole
         return whole or self._whole
+
+    @property
+    def _tool_known(self) -> bool:
+        """Whether it was said which tool is called: by its name, or by an id that carries it."""
+        skeleton = self._skeleton
+        in_id = skeleton.name is None and NAME not in skeleton.arguments
+        return bool(self._name or (in_id and self.id))
 
     def _members(self, path: tuple[str, ...]) -> Reading[bool]:
         """The members of one object, from its brace on."""
@@ -147,7 +154,7 @@ class ObjectReader:
 
     def _arguments(self, char: str) -> Reading[bool]:
         """The arguments: streamed if the name is known, else held."""
-        usable = bool(self._name or (self._skeleton.name is None and self.id))
+        usable = self._tool_known
         unsure = self._name not in self._tools if self._name else not self._skeleton.arguments_first
         if self._bare and (unsure or not char or char not in '{"'):
             return False

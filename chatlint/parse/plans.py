@@ -132,8 +132,7 @@ def _entries(calls: ToolCalls, steps: tuple[Step, ...]) -> Iterator[tuple[Marker
             yield mark, Entry(lead, not mark.strong)
     if section and section.strong and lead:
         yield section, Entry(0)
-    last = max((i for i, step in enumerate(steps) if step in (Slot.NAME, Slot.ID)), default=0)
-    for i, step in enumerate(steps[:last]):
+    for i, step in enumerate(steps[: _naming(steps)]):
         if i and isinstance(step, Marker):
             for mark in step.units():
                 if mark.strong:
@@ -141,6 +140,13 @@ def _entries(calls: ToolCalls, steps: tuple[Step, ...]) -> Iterator[tuple[Marker
     if calls.syntax is not Syntax.TEXT and not (whole and whole[0].strong):
         for begin in _marks('{ "', "{ '", "[ {"):
             yield begin, Entry(len(steps) - 1, weak=True, passed=False)
+
+
+def _naming(steps: tuple[Step, ...]) -> int:
+    """The last step that says which tool is called, behind which no call can begin: the name, else the id
+    that carries it; 0 if an object literal does."""
+    telling = Slot.NAME if Slot.NAME in steps else Slot.ID
+    return max((i for i, step in enumerate(steps) if step is telling), default=0)
 
 
 def _opener(calls: ToolCalls) -> str:

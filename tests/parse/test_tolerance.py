@@ -88,6 +88,11 @@ CALLS = [
     ("hermes_json", "<tool_call> is a tag.", None, []),
     ("glm45_xml_kv", "<tool_call> is a tag.", None, []),
     ("hermes_json", '{"name": "now", "arguments": {}}', None, []),  # no marks, though the format has some
+    # nothing says which tool
+    ("mistral_v11_args", "[CALL_ID]a{", None, []),
+    ("mistral_v11_args", '[CALL_ID]abc[ARGS]{"city": "P"}', None, []),
+    ("mistral_json_list", '[TOOL_CALLS] [{"arguments": {"city": "P"}, "id": "abcdef123"}]', None, []),
+    ("apertus", '<|tools_prefix|>[{"a": 1}]<|tools_suffix|>', None, []),
     # bare text: only what is declared
     ("llama3_json", '{"name": "get_weather", "parameters": {"city": "P"}}; {"name": "now", "parameters": {}}', "", [(W, P), ("now", {})]),
     ("llama3_json", '{"type": "function", "name": "now", "parameters": {}}', "", [("now", {})]),
