@@ -24,13 +24,25 @@ class FailOn(StrEnum):
     NEVER = "never"
 
 
+class Profile(StrEnum):
+    """What a template is judged for. The rules are the same in every profile; some of their findings weigh
+    more or less."""
+
+    SERVING = "serving"
+    """A server that talks to the model."""
+    TRAINING = "training"
+    """Prompts that a model is trained on: stable prefixes, masks, padding."""
+    SECURITY = "security"
+    """Templates and input of strangers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How to check. `select` and `ignore` hold names of rules or code prefixes (`CT4`); none selected is all.
 
     `template` is the path of another template to judge with the target's tokens, `special_tokens` the path of
     a JSON file with the tokens of a bare template, `base` a target of which this one ought to be a copy.
-    `untrusted` renders local files in a worker process, too.
+    `untrusted` renders local files in a worker process, too. `profile` says what for.
     """
 
     host: str = DEFAULT_HOST
@@ -44,6 +56,7 @@ class Settings:
     base: str | None = None
     untrusted: bool = False
     cache: bool = True
+    profile: Profile = Profile.SERVING
 
     def to_dict(self) -> dict[str, str | bool | list[str] | None]:
         """As the report states them."""
@@ -51,7 +64,7 @@ class Settings:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
-FILE_KEYS = ("fail-on", "host", "ignore", "select")
+FILE_KEYS = ("fail-on", "host", "ignore", "profile", "select")
 """What a configuration file may set; the rest belongs to one run."""
 
 _Table: TypeAlias = Mapping[str, object]
@@ -89,6 +102,8 @@ def read_config(path: Path, settings: Settings) -> Settings:
         settings = replace(settings, host=_string(path, "host", table["host"]))
     if "fail-on" in table:
         settings = replace(settings, fail_on=fail_on(_string(path, "fail-on", table["fail-on"])))
+    if "profile" in table:
+        settings = replace(settings, profile=profile(_string(path, "profile", table["profile"])))
     return settings
 
 
@@ -98,6 +113,14 @@ def fail_on(name: str) -> FailOn:
         return FailOn(name)
     except ValueError:
         raise UsageError(f"no severity {name!r} to fail on", hint=nearest(name, tuple(FailOn))) from None
+
+
+def profile(name: str) -> Profile:
+    """The profile of that name. Raises UsageError with the names there are."""
+    try:
+        return Profile(name)
+    except ValueError:
+        raise UsageError(f"no profile {name!r}", hint=nearest(name, tuple(Profile))) from None
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

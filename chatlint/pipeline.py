@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import TypeVar
 
-from chatlint.config import FailOn, Settings
+from chatlint.config import FailOn, Profile, Settings
 from chatlint.config import fail_on as threshold
+from chatlint.config import profile as profile_named
 from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
 from chatlint.parse.formats import OutputFormat
 from chatlint.records import dataclass
@@ -44,7 +45,7 @@ def judge(template: Template, package: Package, settings: Settings) -> TemplateR
         report, lasting = examine(asked, store)
         if store and lasting:
             keep(store, key, report)
-    return placed(report, template, package)
+    return placed(report, template, package, settings)
 
 
 def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]:
@@ -231,6 +232,7 @@ def check(
     base: str | None = None,
     untrusted: bool = False,
     cache: bool = True,
+    profile: str = Profile.SERVING,
 ) -> Report:
     """Judge a target: what `chatlint check TARGET --format json` prints is `check(target).to_dict()`.
 
@@ -238,7 +240,7 @@ def check(
     configuration file is read. A target that cannot be loaded is stated in the report (`targets[0].failure`),
     not raised; `exit_code` is what the command would exit with.
 
-    Raises UsageError for a setting that means nothing: an unknown host, rule or severity.
+    Raises UsageError for a setting that means nothing: an unknown host, rule, severity or profile.
     """
     settings = Settings(
         host=host,
@@ -252,6 +254,7 @@ def check(
         base=base,
         untrusted=untrusted,
         cache=cache,
+        profile=profile_named(profile),
     )
     return Report(settings, (check_target(target, settings),))
 

@@ -17,9 +17,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from chatlint import __version__
-from chatlint.config import FailOn, Settings
+from chatlint.config import FailOn, Profile, Settings
 from chatlint.records import dataclass
 from chatlint.rules.finding import Finding, Location
+from chatlint.rules.severity import weighed
 from chatlint.source.bundled import bundled
 from chatlint.source.package import Package, PackageFile, Target, TargetKind, Template, TemplatePlace
 from chatlint.source.place import file_position
@@ -77,10 +78,17 @@ def keep(store: Store, key: str, report: TemplateReport) -> None:
     store.write(ROOM, key, pickle.dumps(replace(report, template=_SOMETHING), 5))
 
 
-def placed(report: TemplateReport, template: Template, package: Package) -> TemplateReport:
-    """The result about the template where it stands."""
-    findings = tuple(replace(one, location=_location(one, template.place)) for one in report.findings)
-    return replace(report, template=template, declared_stops=declared_stops(package), findings=findings)
+def placed(
+    report: TemplateReport, template: Template, package: Package, settings: Settings
+) -> TemplateReport:
+    """The result about the template where it stands, as severe as the settings have it."""
+    findings = (replace(one, location=_location(one, template.place)) for one in report.findings)
+    return replace(
+        report,
+        template=template,
+        declared_stops=declared_stops(package),
+        findings=weighed(findings, settings.profile, {}),
+    )
 
 
 def _location(finding: Finding, place: TemplatePlace) -> Location:
@@ -135,6 +143,7 @@ def _without_ways(settings: Settings) -> Settings:
         untrusted=False,
         cache=True,
         fail_on=FailOn.ERROR,
+        profile=Profile.SERVING,
     )
 
 

@@ -29,10 +29,11 @@ def test_a_section_of_pyproject_counts(tmp_path):
     ("text", "message", "hint"),
     [
         ("fail_on = 'error'", "unknown key 'fail_on'", "did you mean 'fail-on'?"),
-        ("colour = 1", "unknown key 'colour'", "known: fail-on, host, ignore, select"),
+        ("colour = 1", "unknown key 'colour'", "known: fail-on, host, ignore, profile, select"),
         ("select = 'CT4'", "select must be a list of strings", ""),
         ("host = 5", "host must be a string", ""),
         ("fail-on = 'fatal'", "no severity 'fatal' to fail on", "known: error, warning, info, never"),
+        ("profile = 'trainig'", "no profile 'trainig'", "did you mean 'training'?"),
         ("select = [", "is not TOML", ""),
     ],
 )

@@ -60,6 +60,17 @@ def test_what_was_kept_is_what_a_fresh_run_says(name, counted):
     assert len(counted) == 2 * templates
 
 
+def test_a_result_serves_every_profile(counted):
+    def severities(profile):
+        report = check_target("corpus:qwen3", Settings(profile=profile)).templates[0]
+        return {one.rule: one.severity for one in report.findings}
+
+    serving, training = severities("serving"), severities("training")
+    assert len(counted) == 1
+    assert serving["prefix-break"] == "info"
+    assert training["prefix-break"] == "warning"
+
+
 def test_a_template_in_another_file_is_the_same_question_elsewhere(tmp_path, counted):
     (tmp_path / "a.jinja").write_text(CHATTY)
     for name, indent in (("one", 0), ("two", 2)):

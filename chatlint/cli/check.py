@@ -46,6 +46,15 @@ Select = Annotated[
 Ignore = Annotated[
     list[str] | None, typer.Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")
 ]
+Profile = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        metavar="NAME",
+        help="What to judge for: serving, training, security.",
+        show_default="serving",
+    ),
+]
 Base = Annotated[
     str | None, typer.Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
 ]
@@ -62,6 +71,7 @@ def check_targets(
     fail_on: FailOn = None,
     select: Select = None,
     ignore: Ignore = None,
+    profile: Profile = None,
     host: options.Host = None,
     template: options.TemplateFile = None,
     special_tokens: options.SpecialTokens = None,
@@ -88,7 +98,7 @@ def check_targets(
 
     outputs = _outputs(format_, output or [])
     options.colour_choice(color)
-    settings = settings_of(config, fail_on, select, ignore, host)
+    settings = settings_of(config, fail_on, select, ignore, host, profile)
     settings = replace(
         settings,
         template=template,
@@ -116,6 +126,7 @@ def settings_of(
     select: list[str] | None,
     ignore: list[str] | None,
     host: str | None,
+    profile: str | None = None,
 ) -> Settings:
     """The configuration that holds here, overruled by the command line."""
     from dataclasses import replace
@@ -129,6 +140,8 @@ def settings_of(
         settings = configuration.read_config(path, settings)
     if fail_on:
         settings = replace(settings, fail_on=configuration.fail_on(fail_on))
+    if profile:
+        settings = replace(settings, profile=configuration.profile(profile))
     if select:
         settings = replace(settings, select=_split(select))
     if ignore:

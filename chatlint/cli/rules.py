@@ -10,6 +10,7 @@ import typer
 from chatlint.cli import options
 
 if TYPE_CHECKING:
+    from chatlint.conversation import JSON
     from chatlint.rules.rule import Rule
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A rule's name or code.")]
@@ -39,12 +40,13 @@ def show_rule(name: Name, color: options.Color = "auto") -> None:
     sys.stdout.write("\n".join(page_lines(canvas, find_rule(name))) + "\n")
 
 
-def _facts(rule: Rule) -> dict[str, str]:
+def _facts(rule: Rule) -> dict[str, JSON]:
     return {
         "name": rule.name,
         "code": rule.code,
         "category": rule.category,
         "severity": rule.severity,
+        "profiles": {profile.value: severity for profile, severity in rule.profiles.items()},
         "summary": rule.summary,
         "since": rule.since,
     }

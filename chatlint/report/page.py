@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chatlint.report.canvas import Canvas
+from chatlint.report.canvas import Canvas, Piece
 
 if TYPE_CHECKING:
     from chatlint.rules.rule import Rule
@@ -14,9 +14,21 @@ if TYPE_CHECKING:
 def page_lines(canvas: Canvas, rule: Rule) -> Iterator[str]:
     """The lines of a rule's page."""
     yield canvas.draw([(rule.name, "strong"), ("  ", ""), (rule.code, "faint")])
-    yield canvas.draw([(rule.severity, rule.severity), (f", {rule.category}, since {rule.since}", "faint")])
+    yield canvas.draw(
+        [
+            (rule.severity, rule.severity),
+            *_profiles(rule),
+            (f", {rule.category}, since {rule.since}", "faint"),
+        ]
+    )
     yield ""
     yield from _markdown(canvas, rule.docstring)
+
+
+def _profiles(rule: Rule) -> Iterator[Piece]:
+    """Other severities, where a profile has them."""
+    for profile, severity in rule.profiles.items():
+        yield from [(" (", "faint"), (severity, severity), (f" in {profile})", "faint")]
 
 
 def _markdown(canvas: Canvas, text: str) -> Iterator[str]:

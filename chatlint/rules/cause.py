@@ -6,7 +6,7 @@ that says what the cause is, and yield each cause once; `run` makes findings of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from chatlint.rules.finding import Confidence, Severity
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.render.rendered import RenderFailure
+    from chatlint.rules.edits import Mending
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,9 @@ class Cause:
 
     `key` names the cause within its rule, in words that do not change when the template is edited elsewhere:
     the fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
-    sights can tell. `severity` None is the rule's own; `hosts` those in which it holds, where that is not the
-    subject's. What is `own` is chatlint's fault: a failure in the report, never a finding on the author.
+    sights can tell. `severity` None is the rule's own, and `profiles` goes before the rule's `profiles`;
+    `hosts` are those in which it holds, where that is not the subject's. What is `own` is chatlint's fault: a
+    failure in the report, never a finding on the author.
     """
 
     key: str
@@ -64,6 +66,9 @@ class Cause:
     fix: str = ""
     hosts: tuple[str, ...] = ()
     own: bool = False
+    profiles: Mapping[str, Severity] = field(default_factory=dict)
+    mending: Mending | None = None
+    """A mechanical fix, where there may be one; `fix` says it in words."""
 
 
 class NotEvaluated(Exception):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from enum import StrEnum
 
+from chatlint.config import Profile
 from chatlint.records import dataclass
 
 
@@ -48,7 +51,8 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix`
-    says what to change. `fingerprint` survives moved lines."""
+    says what to change. `fingerprint` survives moved lines. `profiles` holds the severity in those profiles
+    in which it has another one."""
 
     rule: str
     code: str
@@ -62,3 +66,4 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     fix: str = ""
     fingerprint: str = ""
+    profiles: Mapping[Profile, Severity] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """A rule: one file that holds its page (the docstring), its facts (the decorator) and its check.
 
-    @rule("CT301", severity=Severity.ERROR)
+    @rule("CT301", severity=Severity.ERROR, profiles={"training": Severity.WARNING})
     def check(subject: Subject) -> Iterator[Cause]: ...
 
 Its name is the file's name with dashes, its category the folder's name, its summary the first line of the
@@ -8,10 +8,12 @@ page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
+from chatlint.config import Profile
 from chatlint.records import dataclass
 from chatlint.rules.finding import Severity
 
@@ -43,7 +45,10 @@ class Stage(IntEnum):
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule. `severity` is what a finding has unless its cause says otherwise; `since` the first version
-    of chatlint with the rule. An `own` rule watches chatlint itself: it has no findings, only failures."""
+    of chatlint with the rule. An `own` rule watches chatlint itself: it has no findings, only failures.
+
+    `profiles` gives every finding another severity in some profiles, also one whose cause names a severity;
+    only what a cause says of a profile goes before it."""
 
     code: str
     name: str
@@ -55,6 +60,7 @@ class Rule:
     check: Check
     docstring: str
     own: bool = False
+    profiles: Mapping[Profile, Severity] = field(default_factory=dict)
 
     @property
     def page(self) -> Page:
@@ -71,15 +77,17 @@ def rule(
     since: str = "0.1",
     needs: Stage = Stage.TRACE,
     own: bool = False,
+    profiles: Mapping[str, Severity] | None = None,
 ) -> Callable[[Check], Rule]:
-    """Make the decorated check of a module its rule; page, name and category come from the module."""
+    """Make the decorated check of a module its rule; page, name and category come from the module. Raises
+    ValueError for a profile that there is not."""
+    weighed = {Profile(name): severity for name, severity in (profiles or {}).items()}
 
     def made(check: Check) -> Rule:
         *_, category, name = check.__module__.split(".")
         docstring = str(check.__globals__["__doc__"] or "")
         summary = docstring.partition("\n")[0]
-        return Rule(
-            code, name.replace("_", "-"), category, summary, severity, since, needs, check, docstring, own
-        )
+        name = name.replace("_", "-")
+        return Rule(code, name, category, summary, severity, since, needs, check, docstring, own, weighed)
 
     return made

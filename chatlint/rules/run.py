@@ -8,19 +8,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.config import Profile
 from chatlint.records import dataclass
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
-from chatlint.rules.finding import Evidence, Finding, Severity
+from chatlint.rules.finding import Evidence, Finding
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
+from chatlint.rules.severity import rank
 from chatlint.rules.sights import written_at
 from chatlint.source.package import Failure
 
 if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
-SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
-"""From worst to least."""
 _CONTEXT = 240
 """Characters of a prompt shown on each side of the marked place."""
 
@@ -36,7 +36,8 @@ class Judged:
 
 
 def run(subject: Subject, selection: Selection | None = None) -> Judged:
-    """Run the selected rules. A rule that breaks is a failure in the result, never an exception.
+    """Run the selected rules, with the severities of the serving profile. A rule that breaks is a failure in
+    the result, never an exception.
 
     Raises UsageError if the selection names a rule that does not exist.
     """
@@ -46,23 +47,19 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
     unevaluated: list[tuple[str, str]] = []
     for rule in sorted(selection.rules(), key=lambda rule: rule.needs):
         try:
-            causes = _causes(rule, subject)
-            findings += _findings(rule, subject, causes, selection)
+            causes = causes_of(rule, subject)
+            findings += _findings(rule, subject, causes)
             failures += [_own_fault(rule, cause) for cause in causes if cause.own]
         except NotEvaluated as reason:
             unevaluated.append((rule.name, str(reason)))
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
             failures.append(Failure("rules", rule.name, message))
-    return Judged(tuple(sorted(findings, key=_rank)), tuple(failures), tuple(unevaluated))
+    return Judged(tuple(sorted(findings, key=rank)), tuple(failures), tuple(unevaluated))
 
 
-def _rank(finding: Finding) -> tuple[int, str, int, int]:
-    location = finding.location
-    return SEVERITIES.index(finding.severity), finding.code, location.line, location.column
-
-
-def _causes(rule: Rule, subject: Subject) -> list[Cause]:
+def causes_of(rule: Rule, subject: Subject) -> list[Cause]:
+    """What one rule has to say. Raises NotEvaluated, and whatever a rule that breaks raises."""
     missing = _missing(rule, subject)
     if missing:
         raise NotEvaluated(missing)
@@ -74,10 +71,8 @@ def _own_fault(rule: Rule, cause: Cause) -> Failure:
     return Failure("rules", rule.name, f"{cause.message}{shown}")
 
 
-def _findings(rule: Rule, subject: Subject, causes: list[Cause], selection: Selection) -> list[Finding]:
-    severity = selection.severities.get(rule.name)
-    found = [_finding(rule, subject, cause) for cause in causes if not cause.own]
-    return _fingerprinted(found if severity is None else [replace(one, severity=severity) for one in found])
+def _findings(rule: Rule, subject: Subject, causes: list[Cause]) -> list[Finding]:
+    return _fingerprinted([_finding(rule, subject, cause) for cause in causes if not cause.own])
 
 
 def _missing(rule: Rule, subject: Subject) -> str:
@@ -110,6 +105,7 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         evidence=tuple(_evidence(sight) for sight in sights[:1]),
         fix=cause.fix,
         fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
+        profiles={**rule.profiles, **{Profile(name): cause.profiles[name] for name in cause.profiles}},
     )
 
 
@@ -117,7 +113,7 @@ def _fingerprinted(findings: list[Finding]) -> list[Finding]:
     """Hashes of rule, template name and cause; equal ones are told apart by their order in the template."""
     seen: Counter[str] = Counter()
     made = []
-    for finding in sorted(findings, key=_rank):
+    for finding in sorted(findings, key=rank):
         key = finding.fingerprint
         text = f"{key}\n{seen[key]}"
         seen[key] += 1

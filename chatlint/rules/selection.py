@@ -1,31 +1,25 @@
-"""Which rules run, and how severe their findings are."""
+"""Which rules run."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import field
 
 from chatlint.errors import UsageError
 from chatlint.records import dataclass
 from chatlint.rules.catalogue import all_rules
-from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """`select` and `ignore` hold names of rules and prefixes of codes (`CT4`); nothing selected is
-    everything. The longer of two prefixes that fit wins, a name over any; at equal length `ignore` does.
-    `severities` gives findings of a rule, by its name, another severity."""
+    everything. The longer of two prefixes that fit wins, a name over any; at equal length `ignore` does."""
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
-    severities: Mapping[str, Severity] = field(default_factory=dict)
 
     def rules(self) -> tuple[Rule, ...]:
         """The selected rules by code. Raises UsageError for a name or prefix that fits no rule."""
         known = all_rules()
-        for wanted in (*self.select, *self.ignore, *self.severities):
+        for wanted in (*self.select, *self.ignore):
             if not any(_fit(rule, wanted) for rule in known):
                 raise UsageError(f"no rule fits {wanted!r}", hint=_near(wanted, known))
         return tuple(rule for rule in known if self.holds(rule))

@@ -93,7 +93,7 @@ class _Run:
             return
         target.keys.add(key)
         if key not in self.waiting:
-            self.crew.start(Task(key=key), answer, template.question, self.settings.cache)
+            self.crew.start(Task(key=key), answer, template.question, self.settings)
         self.waiting.setdefault(key, []).append(target)
 
     def _answered(self, key: str, outcome: object) -> None:

@@ -56,15 +56,15 @@ def look(target: str, settings: Settings) -> Look:
     return looked if isinstance(looked, Look) else Look(_line(looked))
 
 
-def answer(asked: bytes, cache: bool) -> Result:
-    """Examine the template of a pickled question; `cache` keeps the result for other runs."""
+def answer(asked: bytes, settings: Settings) -> Result:
+    """Examine the template of a pickled question."""
     with _ONE_AT_A_TIME:
         one: Question = pickle.loads(asked)
-        store = Store() if cache else None
+        store = Store() if settings.cache else None
         report, lasting = examine(one, store)
         if store and lasting:
             keep(store, one.key, report)
-        return _result(report, one)
+        return _result(report, one, settings)
 
 
 def _look(target: str, settings: Settings) -> Look:
@@ -81,13 +81,13 @@ def _seen(template: Template, package: Package, settings: Settings, store: Store
     asked = question(template, package, settings)
     key = asked.key
     report = recall(store, key) if store else None
-    result = _result(report, asked) if report else None
+    result = _result(report, asked, settings) if report else None
     pickled = b"" if report else pickle.dumps(asked, 5)
     return Seen(template.name, template.place.file, template.sha256, key, result, pickled)
 
 
-def _result(report: TemplateReport, asked: Question) -> Result:
-    report = placed(report, asked.template, asked.package)
+def _result(report: TemplateReport, asked: Question, settings: Settings) -> Result:
+    report = placed(report, asked.template, asked.package, settings)
     return {name: value for name, value in report.to_dict().items() if name not in ("name", "file")}
 
 

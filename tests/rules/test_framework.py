@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from chatlint.config import Profile
 from chatlint.errors import UsageError
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules import catalogue, run, selection
@@ -16,8 +17,9 @@ from chatlint.rules.catalogue import all_rules, find_rule
 from chatlint.rules.cause import Cause, Gathering, NotEvaluated, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Location, Severity
 from chatlint.rules.page import read_page
-from chatlint.rules.rule import Check, Rule, Stage
+from chatlint.rules.rule import Check, Rule, Stage, rule
 from chatlint.rules.selection import Selection
+from chatlint.rules.severity import weighed
 from chatlint.rules.sights import written_at
 from chatlint.rules.subject import Subject
 from chatlint.source.package import TemplatePlace
@@ -106,7 +108,9 @@ def test_the_catalogue_imports_little() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     rooms = {name.split(".")[1] for name in loaded.stdout.split() if name.startswith("chatlint.")}
     assert "jinja2" not in loaded.stdout
-    assert rooms <= {"rules", "errors", "conversation", "text", "probe", "records"}
+    rendering = {name for name in loaded.stdout.split() if name.startswith("chatlint.render.")}
+    assert rooms <= {"rules", "errors", "config", "conversation", "text", "probe", "records", "render"}
+    assert rendering <= {"chatlint.render.rendered"}  # the name of the host that settings have
 
 
 def rule_of(
@@ -331,11 +335,31 @@ def test_error_an_unknown_rule_is_refused_with_the_nearest() -> None:
     assert find_rule("ct101") is find_rule("syntax")
 
 
-def test_severities_can_be_changed(rules: list[Rule]) -> None:
-    rules.append(replace(rule_of(lambda subject: iter([cause("x")])), name="a"))
+def test_severities_are_those_of_the_profile(rules: list[Rule]) -> None:
+    """What a cause says of a profile goes before what its rule does, that before the cause's severity."""
+    causes = [
+        cause("plain"),
+        replace(cause("light"), severity=Severity.INFO),
+        replace(cause("own"), severity=Severity.INFO, profiles={"training": Severity.INFO}),
+    ]
+    heavier = {Profile.TRAINING: Severity.WARNING}
+    rules.append(replace(rule_of(lambda subject: iter(causes)), name="a", profiles=heavier))
     with subject_of(GOOD) as subject:
-        judged = run.run(subject, Selection(severities={"a": Severity.INFO}))
-    assert [one.severity for one in judged.findings] == [Severity.INFO]
+        findings = run.run(subject).findings
+
+    def severities(profile: Profile, chosen: dict[str, Severity]) -> list[str]:
+        return [one.severity for one in weighed(findings, profile, chosen)]
+
+    assert severities(Profile.SERVING, {}) == ["error", "info", "info"]
+    assert severities(Profile.TRAINING, {}) == ["warning", "warning", "info"]
+    assert severities(Profile.SECURITY, {}) == ["error", "info", "info"]
+    assert severities(Profile.TRAINING, {"a": Severity.ERROR}) == ["error"] * 3
+    assert severities(Profile.TRAINING, {"b": Severity.ERROR}) == ["warning", "warning", "info"]
+
+
+def test_error_a_profile_that_there_is_not() -> None:
+    with pytest.raises(ValueError, match="trainig"):
+        rule("CT999", severity=Severity.INFO, profiles={"trainig": Severity.ERROR})
 
 
 def test_a_page_has_sections_and_examples() -> None:

@@ -67,7 +67,7 @@ _CAME = {
 }
 
 
-@rule("CT304", severity=Severity.INFO)
+@rule("CT304", severity=Severity.INFO, profiles={"training": Severity.WARNING})
 def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return

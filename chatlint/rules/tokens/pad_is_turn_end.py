@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
-@rule("CT606", severity=Severity.INFO)
+@rule("CT606", severity=Severity.INFO, profiles={"training": Severity.WARNING})
 def check(subject: Subject) -> Iterator[Cause]:
     pad = subject.package.tokenizer.pad
     if not pad or not chats(subject):

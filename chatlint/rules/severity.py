@@ -1,0 +1,32 @@
+"""How severe findings are in a profile, and by what the user's configuration says.
+
+It is decided when a result is read, not when it is made: a result that is kept serves every profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from chatlint.config import Profile
+from chatlint.rules.finding import Finding, Severity
+
+SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)
+"""From worst to least."""
+
+
+def rank(finding: Finding) -> tuple[int, str, int, int]:
+    """Orders findings: the worst first, then by code and place."""
+    location = finding.location
+    return SEVERITIES.index(finding.severity), finding.code, location.line, location.column
+
+
+def weighed(
+    findings: Iterable[Finding], profile: Profile, severities: Mapping[str, Severity]
+) -> tuple[Finding, ...]:
+    """Findings with their severities in a profile, the worst first. `severities` gives those of a rule (by
+    its name) a severity in every profile."""
+    found = [
+        replace(one, severity=severities.get(one.rule) or one.profiles.get(profile) or one.severity)
+        for one in findings
+    ]
+    return tuple(sorted(found, key=rank))
