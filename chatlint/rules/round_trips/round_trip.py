@@ -88,12 +88,6 @@ _ARGUMENT = _Kind(
     "The model sees, and learns, calls that say something else.",
     Severity.WARNING,
 )
-_EMPTY = _Kind(
-    "no arguments",
-    "a call without arguments is written without a value for them",
-    "The model learns a call that no parser reads.",
-    Severity.WARNING,
-)
 
 
 @rule("CT701", severity=Severity.WARNING, needs=Stage.ROUND_TRIPS)
@@ -121,7 +115,7 @@ def _kind(loss: Loss) -> _Kind:
     if part == "argument":
         return _NULL if loss.difference.sent is None else _ARGUMENT
     if part == "arguments":
-        return _EMPTY if not loss.difference.sent else _ARGUMENT
+        return _ARGUMENT if loss.difference.sent else _ELSEWHERE
     return _ELSEWHERE
 
 
@@ -140,7 +134,7 @@ def _cause(kind: _Kind, lost: list[Loss]) -> Cause:
     example = f": {spelled(first.sent)} comes back as {spelled(first.received)}"
     return Cause(
         key=kind.key,
-        message=kind.message + ("" if kind in (_THOUGHT, _NULL, _EMPTY) else example),
+        message=kind.message + ("" if kind in (_THOUGHT, _NULL) else example),
         consequence=kind.consequence,
         sights=tuple(loss.sight() for loss in lost),
         severity=kind.severity,

@@ -1,0 +1,159 @@
+"""The JSON of a tool is not what every engine writes, or no JSON.
+
+## What it does
+Declares a tool whose descriptions hold quotes, `<`, `&`, slashes, Chinese and an emoji, and compares what is
+written with what was said: unescaped quotes in JSON, letters as `\\uXXXX`, HTML escapes, another order of
+members. In the source it looks for options of `tojson` that only some engines have.
+
+## Why is this bad
+The model was trained on one spelling of the schema. Escaped letters double the tokens of a Chinese
+description; JSON that was put together by hand ends at the first quote; an engine that does not know an
+option of `tojson` writes other JSON, or fails and falls back to another template.
+
+## Example
+```jinja bad
+{% if tools %}<|tools|>{% for t in tools %}{"name": "{{ t.function.name }}", "description": "
+{{- t.function.description }}", "parameters": {{ t.function.parameters | tojson }}}
+{% endfor %}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+```jinja good
+{% if tools %}<|tools|>{{ tools | tojson }}<|end|>
+{% endif %}
+{% for m in messages %}{% set text = m.content or '' %}
+<|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
+{%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
+<call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
+{%- endfor %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+```
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from chatlint.conversation import value_at
+from chatlint.probe.reading import place
+from chatlint.rules.calls import advertises
+from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.finding import Severity
+from chatlint.rules.rule import rule
+from chatlint.rules.sights import at, bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.subject import Subject
+
+_PROBE = "schema/text-fidelity"
+_TOOL = "/tools/0/function"
+_TEXTS = (f"{_TOOL}/description", f"{_TOOL}/parameters/properties/plum/description")
+_KEY = re.compile(r"[\"']\w+[\"']\s*:\s*\"$")
+_OPTIONS = re.compile(r"\|\s*tojson\s*\(([^()]*(?:\([^()]*\))?[^()]*)\)")
+_FOREIGN = {
+    "ensure_ascii": "minijinja fails on it",
+    "separators": "minijinja fails on it",
+    "sort_keys": "minijinja and llama.cpp fail on it",
+}
+"""What engines do with options of `tojson`, tried in November 2026: minijinja 3.1 with its own `tojson` (TGI
+and others), llama.cpp (llama-cpp-python 0.3.36)."""
+
+
+@rule("CT419", severity=Severity.WARNING)
+def check(subject: Subject) -> Iterator[Cause]:
+    yield from _options(subject)
+    if not advertises(subject):
+        return
+    seen = subject.see(_PROBE)
+    if seen.prompt is not None:
+        yield from _spelled(seen)
+        yield from _reordered(seen)
+
+
+def _options(subject: Subject) -> Iterator[Cause]:
+    """Options in the source: another engine would have to be run to see what they do."""
+    source = subject.template.text
+    for match in _OPTIONS.finditer(source):
+        names = [name for name in _FOREIGN if re.search(rf"\b{name}\s*=", match[1])]
+        if names:
+            yield Cause(
+                key="options",
+                message=f"`tojson` is given {' and '.join(f'`{name}`' for name in names)}, which not every "
+                f"engine knows: {_FOREIGN[names[-1]]}",
+                consequence="Such an engine writes other JSON than the model was trained on, or fails.",
+                line=source.count("\n", 0, match.start()) + 1,
+                column=match.start() - source.rfind("\n", 0, match.start()),
+                severity=Severity.INFO if names == ["ensure_ascii"] else None,
+            )
+            return
+
+
+def _spelled(seen: Observation) -> Iterator[Cause]:
+    """How the first text that is not whole is written."""
+    for pointer in _TEXTS:
+        found = bounds(seen, pointer)
+        said = value_at(seen.case.conversation, pointer)
+        if found is None or not isinstance(said, str):
+            continue
+        cause = _spelling(seen, pointer, said, found)
+        if cause:
+            yield cause
+            return
+
+
+def _spelling(seen: Observation, pointer: str, said: str, found: tuple[int, int]) -> Cause | None:
+    before, written = seen.text[: found[0]], seen.text[found[0] : found[1]].strip('"')
+    if written == said.strip('"') and _KEY.search(before):
+        return Cause(
+            key="unescaped",
+            message="a text in a tool's JSON is put between quotes without escapes",
+            consequence="A description with a quote or a line break ends the text: the rest is no JSON.",
+            sights=(at(seen, pointer, "its own quotes are not escaped"),),
+            fix="`{{ text | tojson }}` writes the quotes as well.",
+        )
+    if written == json.dumps(said)[1:-1].strip('"'):
+        return Cause(
+            key="ascii",
+            message="in a tool's JSON, letters beyond ASCII are written as `\\uXXXX`",
+            consequence="Descriptions in Chinese or Japanese cost several times their tokens, and the model "
+            "reads codes.",
+            sights=(at(seen, pointer, "written as codes"),),
+            fix="transformers' `tojson` keeps letters: leave `ensure_ascii` out.",
+        )
+    if escape("<", quote=False) in written or "\\u003c" in written:
+        return Cause(
+            key="html",
+            message="a text in a tool's JSON is escaped for HTML",
+            consequence="The model reads `&lt;` and `&#39;` where the tool says `<` and `'`.",
+            sights=(at(seen, pointer, "escaped for HTML"),),
+            fix="Leave `|escape` out: a prompt is no HTML.",
+        )
+    return None
+
+
+def _reordered(seen: Observation) -> Iterator[Cause]:
+    function = value_at(seen.case.conversation, _TOOL)
+    names = list(function) if isinstance(function, dict) else []
+    spans = [(name, place(seen, f"{_TOOL}/{name}", key=True)) for name in names]
+    starts = [(span.start, name) for name, span in spans if span]
+    order = [name for _, name in sorted(starts)]
+    if order != [name for _, name in starts]:
+        first = min(starts)[0]
+        yield Cause(
+            key="reordered",
+            message=f"members of a tool are written in another order than they are given: {', '.join(order)}",
+            consequence="The same tool in another engine, or written by hand, is another prompt.",
+            sights=(Sight(seen, first, first + 1, "the first member"),),
+            severity=Severity.INFO,
+        )
