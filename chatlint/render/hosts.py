@@ -3,19 +3,24 @@
 A host is data (`Host`): what differs between two is a field. Its three steps are functions of this module:
 `refuse` before the template is looked at, `prepare` before it runs, `finish` after. Sources:
 `apply_chat_template` and `render_jinja_template` of transformers 5.24.0 and 4.57.1. Exceptions have the
-type and, word for word, the message that the host raises.
+type and, word for word, the message that the host raises. Servers rewrite a request first (`shaping`): vLLM
+gives what it made to transformers, llama.cpp runs the template itself. Here Jinja runs it for all of them;
+what another engine makes of a template is asked elsewhere (`chatlint.engines`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
 
 from chatlint.errors import UsageError
 from chatlint.records import dataclass
 from chatlint.render.inputs import Root, Sources, Wrapped, renamed
 from chatlint.render.rendered import RenderRequest
 from chatlint.render.runs import ContainerSource, special_source
-from chatlint.render.trace import Traced, plain, traced
+from chatlint.render.shaping import Manners, Server, Unfit, shape
+from chatlint.render.trace import Traced, appended, computed, plain, traced
 from chatlint.source.package import Template
 
 CONTINUE_TAG = "CONTINUE_FINAL_MESSAGE_TAG "
@@ -31,7 +36,7 @@ class Host:
     is absent. `restricts_globals`: `dict` and `namespace` are cut down. `refuses_empty`: an empty
     conversation is an error of the host's own. `special_token_lists`, `empty_special_tokens`: whether lists
     and "" among the special tokens are passed. `continues_any_field`: `continue_final_message` may name a
-    field.
+    field. `server` rewrites requests before that; `passed_tokens` are the only special tokens it passes.
     """
 
     name: str
@@ -43,22 +48,25 @@ class Host:
     empty_special_tokens: bool
     continues_any_field: bool
     compiling_function: str
+    server: Server | None = None
+    passed_tokens: tuple[str, ...] | None = None
 
 
+_TRANSFORMERS = Host(
+    name="transformers-5.24",
+    drops_null_fields=True,
+    reasoning_fields=("reasoning_content", "thinking", "reasoning"),
+    restricts_globals=True,
+    refuses_empty=True,
+    special_token_lists=False,
+    empty_special_tokens=True,
+    continues_any_field=True,
+    compiling_function="_cached_compile_jinja_template",
+)
 HOSTS: Mapping[str, Host] = {
     host.name: host
     for host in (
-        Host(
-            name="transformers-5.24",
-            drops_null_fields=True,
-            reasoning_fields=("reasoning_content", "thinking", "reasoning"),
-            restricts_globals=True,
-            refuses_empty=True,
-            special_token_lists=False,
-            empty_special_tokens=True,
-            continues_any_field=True,
-            compiling_function="_cached_compile_jinja_template",
-        ),
+        _TRANSFORMERS,
         Host(
             name="transformers-4.57",
             drops_null_fields=False,
@@ -69,6 +77,20 @@ HOSTS: Mapping[str, Host] = {
             empty_special_tokens=False,
             continues_any_field=False,
             compiling_function="_compile_jinja_template",
+        ),
+        replace(_TRANSFORMERS, name="vllm", server=Server.VLLM),
+        Host(
+            name="llama.cpp",
+            drops_null_fields=False,
+            reasoning_fields=(),
+            restricts_globals=False,
+            refuses_empty=True,
+            special_token_lists=False,
+            empty_special_tokens=True,
+            continues_any_field=False,
+            compiling_function="common_chat_template",
+            server=Server.LLAMA_CPP,
+            passed_tokens=("bos_token", "eos_token"),
         ),
     )
 }
@@ -94,12 +116,13 @@ class Refusal(Exception):
 @dataclass(slots=True)
 class Prepared:
     """What a template is run with: its variables, and the sources of the lists and objects that `prepare`
-    made. `unfinished` is the text that is to be continued."""
+    made. `unfinished` is the text that is to be continued, `appended` one that goes behind the prompt."""
 
     variables: dict[str, object]
     messages: list[dict[str, Wrapped]]
     sources: Sources
     unfinished: str | None = None
+    appended: str = ""
 
 
 def refuse(host: Host, request: RenderRequest) -> None:
@@ -139,28 +162,69 @@ def prepare(
     request: RenderRequest,
     roots: Mapping[str, Root],
     tokens: Mapping[str, object],
+    manners: Manners | None = None,
+    now: datetime | None = None,
 ) -> Prepared:
-    """The variables a template gets; `tokens` are its `special_tokens`. Raises Refusal."""
+    """The variables a template gets; `tokens` are its `special_tokens`, `manners` how a server addresses it,
+    `now` the time that a server states. Raises Refusal."""
     _check_lists(roots)
-    messages: list[dict[str, Wrapped]] = []
-    sources: Sources = {}
-    for index, given in enumerate(roots["messages"].value):  # type: ignore[arg-type]
-        message = _message(host, given)  # type: ignore[arg-type]
-        messages.append(message)
-        if message is not given:
-            sources[id(message)] = ContainerSource(f"/messages/{index}")
-    prepared = Prepared({}, messages, sources)
-    if request.continue_final_message:
-        _continue(host, template, request.continue_final_message, messages, prepared)
+    prepared = Prepared({}, [], {})
+    given: list[dict[str, Wrapped]] = list(roots["messages"].value)  # type: ignore[arg-type]
+    tools = roots["tools"].value if "tools" in roots else None
+    if host.server:
+        given, tools = _served(host.server, template, request, given, tools, manners or Manners(), prepared)
+    for index, one in enumerate(given):
+        message = _message(host, one)
+        prepared.messages.append(message)
+        if message is not one:
+            prepared.sources[id(message)] = ContainerSource(f"/messages/{index}")
+    if request.continue_final_message and not prepared.appended:
+        _continue(host, template, request.continue_final_message, prepared.messages, prepared)
     prepared.variables = {
         **tokens,
+        **(_stated(now) if host.server is Server.LLAMA_CPP else {}),
         **{name: root.value for name, root in roots.items()},
-        "messages": messages,
-        "tools": roots["tools"].value if "tools" in roots else None,
+        "messages": prepared.messages,
+        "tools": tools,
         "documents": roots["documents"].value if "documents" in roots else None,
-        "add_generation_prompt": request.add_generation_prompt,
+        "add_generation_prompt": request.add_generation_prompt or bool(prepared.appended),
     }
+    if host.server is Server.LLAMA_CPP:  # what is null is not there
+        for name in ("tools", "documents"):
+            if prepared.variables[name] is None:
+                del prepared.variables[name]
     return prepared
+
+
+def _served(
+    server: Server,
+    template: Template,
+    request: RenderRequest,
+    messages: list[dict[str, Wrapped]],
+    tools: Wrapped,
+    manners: Manners,
+    prepared: Prepared,
+) -> tuple[list[dict[str, Wrapped]], Wrapped]:
+    """The request as the server rewrites it. llama.cpp continues a message by writing it itself."""
+    last = messages[-1] if messages else {}
+    if request.continue_final_message and server is Server.LLAMA_CPP and isinstance(last.get("content"), str):
+        prepared.appended = last["content"]  # type: ignore[assignment]
+        messages = messages[:-1]
+    try:
+        shaped = shape(server, template.text, manners, messages, tools)
+    except Unfit as refused:
+        raise Refusal("BadRequest", str(refused)) from refused
+    prepared.sources.update(shaped.sources)
+    return shaped.messages, shaped.tools
+
+
+def _stated(now: datetime | None) -> dict[str, object]:
+    """What llama.cpp tells every template; callers may set `enable_thinking` otherwise."""
+    stated: dict[str, object] = {"enable_thinking": True}
+    if now is not None:
+        stated["datetime"] = computed(now.strftime("%b %d %Y"))
+        stated["date_string"] = computed(now.strftime("%d %b %Y"))
+    return stated
 
 
 def _check_lists(roots: Mapping[str, Root]) -> None:
@@ -201,6 +265,8 @@ def special_tokens(host: Host, template: Template) -> dict[str, object]:
     """The special tokens that a host passes, by the names of their variables."""
     passed: dict[str, object] = {}
     for name, token in template.special_tokens.items():
+        if host.passed_tokens is not None and name not in host.passed_tokens:
+            continue
         if isinstance(token, str):
             if token or host.empty_special_tokens:
                 passed[name] = _special(name, token)
@@ -286,6 +352,8 @@ def _not_a_text(value: object) -> Refusal:
 
 def finish(host: Host, prepared: Prepared, text: Traced) -> Traced:
     """The prompt, of the text that the template gave. Raises Refusal."""
+    if prepared.appended:
+        return appended(text, prepared.appended)
     if prepared.unfinished is None:
         return text
     tag = CONTINUE_TAG.strip()

