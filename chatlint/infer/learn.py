@@ -41,8 +41,10 @@ def learn(trace: Trace, syntax: TemplateSyntax) -> OutputFormat:
     Raises nothing for the template's sake: a part that could not be learned is None (or its default) and its
     ground in `OutputFormat.grounds` says why.
     """
-    output = _Learning(find_samples(trace, syntax)).format()
-    return without_needles(output, (observation.case.conversation for observation in trace.observations))
+    samples = find_samples(trace, syntax)
+    output = _Learning(samples).format()
+    evidence = (samples.footing.base, *samples.seen)
+    return without_needles(output, (observation.case.conversation for observation in evidence))
 
 
 @dataclass(slots=True)

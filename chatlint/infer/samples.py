@@ -28,14 +28,14 @@ OFF: Variant = {"generation": "off"}
 class Samples:
     """A template in the manner it answers to: `calls` and `reasoning` are the variants in which it shows
     them, None where it never does; `number` is what its call probes are called (`calls/one`,
-    `calls/two-result` …)."""
+    `calls/two-result` …); `seen` is all that was asked."""
 
     footing: Footing
     calls: Variant | None = None
     grade: Grade = Grade.NOTHING
     suffix: str = ""
     reasoning: Variant | None = None
-    asked: list[str] = field(default_factory=list)
+    seen: list[Observation] = field(default_factory=list)
 
     def look(self, probe: str, *variants: Variant) -> Observation:
         """A probe in the template's manner, with what its group needs."""
@@ -45,7 +45,9 @@ class Samples:
             needs.append(self.calls)
         if self.reasoning is not None and (group == "reasoning" or any("reasoning" in v for v in variants)):
             needs.append(self.reasoning)
-        return self.footing.look(probe, *needs, *variants)
+        seen = self.footing.look(probe, *needs, *variants)
+        self.seen.append(seen)
+        return seen
 
     def turn(self, probe: str, *variants: Variant, index: int = -1) -> Turn | None:
         """The last assistant turn (or that of the message at `index`) of a probe."""
