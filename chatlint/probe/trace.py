@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Conversation, Message
 from chatlint.errors import UsageError
@@ -26,12 +27,17 @@ from chatlint.render.rendered import (
 from chatlint.source.package import Template
 from chatlint.store.disk import Store
 
+if TYPE_CHECKING:
+    from chatlint.probe.likeness import Likeness
+    from chatlint.render.shaping import Manners
+
 _SETTING = re.compile(r",(?=[a-z_]+(?:\.\w+)?=)")
 
 
 class Trace:
     """One template in one setting; asks it and remembers. Close it when done: it may hold a worker
-    process."""
+    process. `alike` is the trace of another host, and where the two hosts do not differ: there it is asked;
+    `manners` are known of a server."""
 
     def __init__(
         self,
@@ -41,12 +47,16 @@ class Trace:
         *,
         probes: Catalogue | None = None,
         renderer: Renderer | None = None,
+        manners: Manners | None = None,
+        alike: tuple[Trace, Likeness] | None = None,
     ) -> None:
         self.template = template
         self.settings = settings or RenderSettings()
         self.probes = probes or catalogue()
         self._store = store
         self._renderer = renderer
+        self._manners = manners
+        self._alike = alike
         self._cases: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
         self._asked: dict[str, Observation] = {}
         self._rendered: dict[str, Rendered] = {}
@@ -118,10 +128,27 @@ class Trace:
         """`ask` for several cases, rendered together where they are new."""
         wanted = tuple(cases)
         new = [(self._key(case), case) for case in wanted if case.id not in self._asked]
+        self._borrow(new)
         self._render({key: _request(case) for key, case in new if key not in self._rendered})
         for key, case in new:
             self._asked[case.id] = _observation(case, self._rendered[key])
         return tuple(self._same(self._asked[case.id], case) for case in wanted)
+
+    def rendered(self, case: Case) -> Rendered:
+        """What a case gives, without its being one that was asked."""
+        key = self._key(case)
+        if key not in self._rendered:
+            self._render({key: _request(case)})
+        return self._rendered[key]
+
+    def _borrow(self, cases: Iterable[tuple[str, Case]]) -> None:
+        """What another host gives the template just as this one, that host's trace renders."""
+        if self._alike is None:
+            return
+        other, likeness = self._alike
+        for key, case in cases:
+            if key not in self._rendered and likeness.holds(_request(case)):
+                self._rendered[key] = other.rendered(case)
 
     def _same(self, observation: Observation, case: Case) -> Observation:
         known = observation.case.conversation
@@ -175,7 +202,7 @@ class Trace:
         if self._renderer is None:
             from chatlint.render.renderer import open_renderer
 
-            self._renderer = open_renderer(self.template, self.settings, self._store)
+            self._renderer = open_renderer(self.template, self.settings, self._store, self._manners)
         return self._renderer
 
     # -- what was seen ---------------------------------------------------------------------------------------

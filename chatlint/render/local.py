@@ -38,12 +38,18 @@ _one_at_a_time = Lock()
 class LocalRenderer:
     """A template compiled for one host, run in this process with steps and sizes bounded."""
 
-    def __init__(self, template: Template, settings: RenderSettings, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        template: Template,
+        settings: RenderSettings,
+        store: Store | None = None,
+        manners: Manners | None = None,
+    ) -> None:
         self._template = template
         self._settings = settings
         self._host = host_named(settings.host)
         self._tokens = special_tokens(self._host, template)
-        self._manners: Manners | None = None
+        self._manners = manners
         self._inputs = Inputs()
         self._compiled, self._failure = self._compile(store)
 

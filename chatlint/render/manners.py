@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.conversation import JSON, Message
 from chatlint.errors import TemplateError
+from chatlint.records import dataclass
 from chatlint.render.shaping import Manners
 
 if TYPE_CHECKING:
@@ -37,41 +39,65 @@ def vllm_manners(source: str) -> Manners:
     return Manners(typed=typed, string=not typed)
 
 
+@dataclass(slots=True)
+class _Nodes:
+    """The nodes that matter, of one walk; loops with the macro that they stand in."""
+
+    assignments: list[nodes.Assign] = field(default_factory=list)
+    loops: list[tuple[nodes.For, nodes.Macro | None]] = field(default_factory=list)
+    calls: list[nodes.Call] = field(default_factory=list)
+
+
+def _walk(root: nodes.Template) -> _Nodes:
+    from jinja2 import nodes
+
+    found = _Nodes()
+    stack: list[tuple[nodes.Node, nodes.Macro | None]] = [(root, None)]
+    while stack:
+        node, macro = stack.pop()
+        if isinstance(node, nodes.For):
+            found.loops.append((node, macro))
+        elif isinstance(node, nodes.Macro):
+            macro = node
+        elif isinstance(node, nodes.Assign):
+            found.assignments.append(node)
+        elif isinstance(node, nodes.Call):
+            found.calls.append(node)
+        stack += [(child, macro) for child in node.iter_child_nodes()]
+    return found
+
+
 def _loops_over_content(root: nodes.Template) -> Iterator[bool]:
     from jinja2 import nodes
 
-    messages = set(_bound(root, "messages"))
-    loops = list(root.find_all(nodes.For))
-    items = [_loop_name(loop) for loop in loops if any(_is_access(loop.iter, name) for name in messages)]
-    in_macros = {
-        id(loop): macro for macro in root.find_all(nodes.Macro) for loop in macro.find_all(nodes.For)
-    }
-    for loop in loops:
+    found = _walk(root)
+    messages = _bound(found.assignments, "messages")
+    items = [
+        _loop_name(loop) for loop, _ in found.loops if any(_is_access(loop.iter, name) for name in messages)
+    ]
+    for loop, macro in found.loops:
         if any(_is_access(loop.iter, name, "content") for name in items):
             yield True
         elif isinstance(loop.iter, nodes.Name):
-            macro = in_macros.get(id(loop))
-            given = _given_content(root, macro, items) if macro else {"content"}
+            given = _given_content(found.calls, macro, items) if macro else {"content"}
             yield loop.iter.name in given
 
 
-def _bound(root: nodes.Template, name: str) -> Iterator[str]:
+def _bound(assignments: Sequence[nodes.Assign], name: str) -> list[str]:
     """Names that hold `name`, filtered, tested or sliced: by assignments, in any order."""
     from jinja2 import nodes
 
-    yield name
-    seen, waiting = {name}, deque([name])
-    assignments = list(root.find_all(nodes.Assign))
+    names, waiting = [name], deque([name])
     while waiting:
         known = waiting.popleft()
         for assignment in assignments:
             if _is_access(assignment.node, known):
                 assert isinstance(assignment.target, nodes.Name)
                 new = assignment.target.name
-                yield new
-                if new not in seen:
-                    seen.add(new)
+                if new not in names:
+                    names.append(new)
                     waiting.append(new)
+    return names
 
 
 def _loop_name(loop: nodes.For) -> str:
@@ -98,13 +124,13 @@ def _is_access(node: nodes.Node, name: str, member: str = "") -> bool:
     return held and _is_access(node.node, name)  # type: ignore[attr-defined]
 
 
-def _given_content(root: nodes.Template, macro: nodes.Macro, items: Sequence[str]) -> set[str]:
+def _given_content(calls: Sequence[nodes.Call], macro: nodes.Macro, items: Sequence[str]) -> set[str]:
     """Parameters of a macro that a call gives a message's content."""
     from jinja2 import nodes
 
     names = [argument.name for argument in macro.args]
     found: set[str] = set()
-    for call in root.find_all(nodes.Call):
+    for call in calls:
         if not isinstance(call.node, nodes.Name) or call.node.name != macro.name:
             continue
         given = [*zip(names, call.args, strict=False), *((one.key, one.value) for one in call.kwargs)]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from chatlint.conversation import JSON, Conversation, Message, Tool
-from chatlint.errors import TemplateError, UsageError
+from chatlint.conversation import JSON, Conversation, Message, Tool, objects
+from chatlint.errors import TemplateError, UsageError, require
 from chatlint.render.rendered import (
     FailureKind,
     Renderer,
@@ -19,6 +19,7 @@ from chatlint.text import Prompt
 
 if TYPE_CHECKING:
     from chatlint.render.compiled import Store
+    from chatlint.render.shaping import Manners
 
 _DEFAULT = RenderSettings()
 _OPEN_MOST = 8
@@ -26,11 +27,15 @@ _open: dict[object, Renderer] = {}
 
 
 def open_renderer(
-    template: Template, settings: RenderSettings = _DEFAULT, store: Store | None = None
+    template: Template,
+    settings: RenderSettings = _DEFAULT,
+    store: Store | None = None,
+    manners: Manners | None = None,
 ) -> Renderer:
     """A renderer of `template`: in this process, or in a worker process if `settings.untrusted`.
 
-    `store` keeps compiled code between runs. A template that does not compile has a renderer too: every
+    `store` keeps compiled code between runs; `manners` of a server are found out where they are not given. A
+    template that does not compile has a renderer too: every
     render of it gives the same failure. Close it when done. Raises UsageError for a host that there is not.
     """
     if settings.untrusted:
@@ -39,7 +44,7 @@ def open_renderer(
         return WorkerRenderer(template, settings, store)
     from chatlint.render.local import LocalRenderer
 
-    return LocalRenderer(template, settings, store)
+    return LocalRenderer(template, settings, store, manners)
 
 
 def render_prompt(
@@ -60,11 +65,12 @@ def render_prompt(
     conversation or hits a bound; UsageError for input that is no conversation or that the host refuses. The
     behaviour is `apply_chat_template(tokenize=False)` of transformers.
     """
+    require(template, Template, "template", hint="chatlint.load(target).template() is one")
     settings = settings or _DEFAULT
     conversation = Conversation(
-        _objects(messages, "messages"),
-        None if tools is None else _objects(tools, "tools"),
-        None if settings.documents is None else _objects(settings.documents, "documents"),
+        objects(messages, "messages"),
+        None if tools is None else objects(tools, "tools"),
+        None if settings.documents is None else objects(settings.documents, "documents"),
         template_kwargs,
     )
     request = RenderRequest(conversation, add_generation_prompt, settings.continue_final_message)
@@ -98,12 +104,6 @@ def _renderer(template: Template, settings: RenderSettings) -> Renderer:
             _open.pop(next(iter(_open))).close()
         _open[key] = open_renderer(template, settings)
     return _open[key]
-
-
-def _objects(values: object, name: str) -> tuple[Mapping[str, JSON], ...]:
-    if isinstance(values, (list, tuple)) and all(isinstance(value, Mapping) for value in values):
-        return tuple(values)
-    raise UsageError(f"{name} must be a list of objects", hint="give OpenAI chat completions as plain JSON")
 
 
 def _error(failure: RenderFailure) -> TemplateError | UsageError:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
+    from chatlint.render.shaping import Manners
     from chatlint.render.syntax import Syntax, SyntaxFault
     from chatlint.source.package import Package, Template
     from chatlint.verify.trip import RoundTrips
@@ -120,12 +121,41 @@ class Subject:
         return self.capabilities.switches
 
     def on_host(self, host: str) -> Trace:
-        """A trace of the same template on another host, to be closed by the caller."""
+        """A trace of the same template on another host, to be closed by the caller. What this host gives the
+        template as well is rendered once."""
         from dataclasses import replace
 
+        from chatlint.probe.likeness import Likeness
         from chatlint.probe.trace import Trace
 
-        return Trace(self.template, replace(self.trace.settings, host=host), probes=self.trace.probes)
+        settings = replace(self.trace.settings, host=host)
+        manners = self._manners(host)
+        likeness = Likeness(self.template, self.syntax, self.trace.settings, settings, manners)
+        return Trace(
+            self.template,
+            settings,
+            probes=self.trace.probes,
+            manners=manners,
+            alike=(self.trace, likeness),
+        )
+
+    def _manners(self, host: str) -> Manners:
+        """How a server addresses the template, from what is known of it."""
+        from chatlint.render.hosts import host_named
+        from chatlint.render.manners import vllm_manners
+        from chatlint.render.shaping import Manners, Server
+
+        if host_named(host).server is Server.VLLM:
+            return vllm_manners(self.template.text)
+        caps = self.capabilities.chat_template_caps if self.capabilities else {}
+        typed, string = caps.get("supports_typed_content", False), caps.get("supports_string_content", True)
+        return Manners(
+            typed,
+            string or not typed,
+            caps.get("supports_system_role", True),
+            caps.get("supports_tool_calls", True),
+            caps.get("supports_object_arguments", True),
+        )
 
     def locate(self, line: int, column: int = 0) -> Location:
         """A place in the template as a place in the file that holds it."""

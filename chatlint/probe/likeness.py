@@ -1,0 +1,69 @@
+"""Whether two hosts give a template the same to work with: then it writes the same, and is run once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from chatlint.render.hosts import Host, Refusal, host_named, prepare, refuse, special_tokens
+from chatlint.render.inputs import Root
+from chatlint.render.rendered import RenderRequest, RenderSettings
+
+if TYPE_CHECKING:
+    from chatlint.render.shaping import Manners
+    from chatlint.render.syntax import Syntax
+    from chatlint.source.package import Template
+
+
+class Likeness:
+    """Compares what two hosts prepare, as far as the template reads it. `manners` are the other server's."""
+
+    def __init__(
+        self,
+        template: Template,
+        syntax: Syntax,
+        ours: RenderSettings,
+        theirs: RenderSettings,
+        manners: Manners,
+    ) -> None:
+        self._template = template
+        self._names = frozenset(variable.name for variable in syntax.variables) | {"messages"}
+        self._manners = manners
+        self._sides = tuple(
+            (host, special_tokens(host, template), settings)
+            for settings in (ours, theirs)
+            for host in (host_named(settings.host),)
+        )
+        first, second = (host.restricts_globals for host, _, _ in self._sides)
+        self._other_globals = first != second and ("dict" in self._names or bool(syntax.private))
+
+    def holds(self, request: RenderRequest) -> bool:
+        """Whether both hosts give the same for this request. Order and types count: templates print them."""
+        if self._other_globals:
+            return False
+        ours, theirs = (self._prepared(request, *side) for side in self._sides)
+        return ours == theirs
+
+    def _prepared(
+        self, request: RenderRequest, host: Host, tokens: Mapping[str, object], settings: RenderSettings
+    ) -> str:
+        try:
+            refuse(host, request)
+            roots = _roots(request)
+            made = prepare(host, self._template, request, roots, tokens, self._manners, settings.now)
+        except Refusal as refusal:
+            return f"{refusal.exception}: {refusal.message}"
+        read = {name: value for name, value in made.variables.items() if name in self._names}
+        return repr((sorted(read.items()), made.unfinished, made.appended))
+
+
+def _roots(request: RenderRequest) -> dict[str, Root]:
+    """The conversation as it is: nothing of it is traced, as nothing is rendered."""
+    conversation = request.conversation
+    roots: dict[str, object] = {"messages": list(conversation.messages)}
+    if conversation.tools is not None:
+        roots["tools"] = list(conversation.tools)
+    if conversation.documents is not None:
+        roots["documents"] = list(conversation.documents)
+    roots.update(conversation.template_kwargs)
+    return {name: Root(value, value, {}) for name, value in roots.items()}  # type: ignore[arg-type]
