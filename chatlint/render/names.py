@@ -47,25 +47,29 @@ class Variable:
 @dataclass(frozen=True, slots=True)
 class LoopSet:
     """`{% set name %}` inside a loop. `outer_line` is where an outer scope had set the same name, `read_line`
-    where it is read after the loop, which sees the outer value (0: nowhere)."""
+    where it is read after the loop, which sees the outer value (0: nowhere). `used` says that the loop itself
+    reads what it has set: then the name may well be meant for inside the loop only."""
 
     name: str
     line: int
     loop_line: int
     outer_line: int = 0
     read_line: int = 0
+    used: bool = False
 
 
 @dataclass(slots=True)
 class _Scope:
-    """`bound` names by the line that binds them, `sets` those of a loop's own assignments, `lost` what a
-    loop in this scope set and nothing has read since, by its place in the walk's loop sets."""
+    """`bound` names by the line that binds them, `sets` those of a loop's own assignments, `used` those of
+    them that it reads, `lost` what a loop in this scope set and nothing has read since, by its place in the
+    walk's loop sets."""
 
     kind: str
     line: int
     parent: _Scope | None
     bound: dict[str, int] = field(default_factory=dict)
     sets: dict[str, int] = field(default_factory=dict)
+    used: set[str] = field(default_factory=set)
     lost: dict[str, int] = field(default_factory=dict)
 
 
@@ -89,6 +93,7 @@ class NameWalk:
         self._reads: dict[str, _Reads] = {}
         self._loop_sets: list[LoopSet] = []
         self._tested: list[frozenset[str]] = []
+        self._setting: list[str] = []
         self._visitors: dict[type[nodes.Node], Callable[[nodes.Node], None]] = {
             nodes.Name: _as(nodes.Name, self._name),
             nodes.For: _as(nodes.For, self._for),
@@ -164,7 +169,12 @@ class NameWalk:
             return True
         scope: _Scope | None = self._scope
         while scope:
+            if name in scope.sets and name not in self._setting:
+                scope.used.add(name)
             if name in scope.bound:
+                home = _home_of(scope)
+                if name not in self._setting:
+                    home.used.add(name)
                 return True
             scope = scope.parent
         return False
@@ -243,7 +253,9 @@ class NameWalk:
         home.lost.pop(name, None)
 
     def _assign(self, node: nodes.Assign) -> None:
+        self._setting = stored_names(node.target)  # `x = x + …` does not use what the loop has set
         self.visit(node.node)
+        self._setting = []
         self._store(node.target, defaulting=gives_default(node, self._tested))
 
     def _assign_block(self, node: nodes.AssignBlock) -> None:
@@ -304,7 +316,8 @@ class NameWalk:
     def _lose(self, loop: _Scope) -> None:
         for name, line in loop.sets.items():
             self._home().lost[name] = len(self._loop_sets)
-            self._loop_sets.append(LoopSet(name, line, loop.line, self._outer_line(name)))
+            lost = LoopSet(name, line, loop.line, self._outer_line(name), used=name in loop.used)
+            self._loop_sets.append(lost)
 
     def _outer_line(self, name: str) -> int:
         scope: _Scope | None = self._scope
@@ -344,10 +357,7 @@ class NameWalk:
 
     def _home(self) -> _Scope:
         """The scope that branches belong to: what one of them sets stays set behind it."""
-        scope = self._scope
-        while scope.kind == "branch" and scope.parent:
-            scope = scope.parent
-        return scope
+        return _home_of(self._scope)
 
     def _enter(self, kind: str, line: int) -> None:
         self._scope = _Scope(kind, line, self._scope)
@@ -356,6 +366,12 @@ class NameWalk:
         left = self._scope
         self._scope = left.parent or left
         return left
+
+
+def _home_of(scope: _Scope) -> _Scope:
+    while scope.kind == "branch" and scope.parent:
+        scope = scope.parent
+    return scope
 
 
 def _chain(inner: _Scope, outer: _Scope) -> Iterator[_Scope]:

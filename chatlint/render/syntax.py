@@ -61,6 +61,7 @@ class Syntax:
     filters: tuple[Use, ...] = ()
     tests: tuple[Use, ...] = ()
     private: tuple[Use, ...] = ()
+    macros: tuple[Use, ...] = ()
     recursive: tuple[Use, ...] = ()
     texts: tuple[TemplateText, ...] = ()
     markers: tuple[Marker, ...] = ()
@@ -98,8 +99,8 @@ class Syntax:
 
 
 _RECORDS = (
-    "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "recursive",
-    "texts", "markers", "refusals", "work",
+    "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "macros",
+    "recursive", "texts", "markers", "refusals", "work",
 )  # fmt: skip
 _T = TypeVar("_T", bound="DataclassInstance")
 
@@ -120,6 +121,8 @@ def syntax_of(source: str) -> Syntax:
 
 
 def _facts(root: nodes.Template) -> Syntax:
+    from jinja2 import nodes
+
     from chatlint.render.constants import markers_in, refusals_of, texts_of, work_of
     from chatlint.render.fields import FieldWalk
     from chatlint.render.names import NameWalk
@@ -138,6 +141,7 @@ def _facts(root: nodes.Template) -> Syntax:
         filters=_uses(tree, "Filter"),
         tests=_uses(tree, "Test"),
         private=_private(tree),
+        macros=tuple(Use(node.name, node.lineno) for node in tree if isinstance(node, nodes.Macro)),
         recursive=_recursive(tree),
         texts=texts,
         markers=markers_in(texts),
@@ -236,6 +240,7 @@ def _restored(plain: JSONObject) -> Syntax:
         filters=_made(Use, plain["filters"]),
         tests=_made(Use, plain["tests"]),
         private=_made(Use, plain["private"]),
+        macros=_made(Use, plain["macros"]),
         recursive=_made(Use, plain["recursive"]),
         texts=_made(TemplateText, plain["texts"]),
         markers=_made(Marker, plain["markers"]),

@@ -29,6 +29,9 @@ from tests.rules.subjects import subject_of
 
 LEDGER = {
     "CT101": "syntax",
+    "CT102": "undefined-read",
+    "CT103": "loop-scope",
+    "CT104": "free-variables",
     "CT111": "sources-disagree",
     "CT112": "stale-copy",
     "CT113": "named-template-gap",
