@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from chatlint.errors import TargetError
 from chatlint.limits import HUB_SECONDS, HUB_WAIT_SECONDS
@@ -33,6 +33,8 @@ _THREADS = 8
 _TRIES = 2
 _RATE_LIMITED = 429
 Result = TypeVar("Result")
+Session = TypeVar("Session", bound="_Session")
+_Hook: TypeAlias = Callable[..., object]
 
 
 class _Request(Protocol):
@@ -49,6 +51,13 @@ class _Response(Protocol):
     def headers(self) -> Mapping[str, str]: ...
 
 
+class _Session(Protocol):
+    @property
+    def event_hooks(self) -> dict[str, list[_Hook]]: ...
+    @event_hooks.setter
+    def event_hooks(self, hooks: dict[str, list[_Hook]], /) -> None: ...
+
+
 class _Watch:
     """The requests of one download: how often each was made, and what came back last."""
 
@@ -61,8 +70,9 @@ class _Watch:
         """Raises GaveUpError for a request that was made too often, or has taken too long already."""
         now = time.monotonic()
         tries, first = self._tries.get((method, url), (0, now))
-        if tries >= _TRIES or now - first > HUB_WAIT_SECONDS / 2 or now > self._deadline:
-            raise GaveUpError(self._status)
+        slow = now - first > HUB_WAIT_SECONDS / 2 or now > self._deadline
+        if tries >= _TRIES or slow:
+            raise GaveUpError(self._status, broken=not slow)
         self._tries[method, url] = (tries + 1, first)
 
     def answered(self, status: int, headers: Mapping[str, str]) -> None:
@@ -197,18 +207,46 @@ def watched(deadline: float) -> Iterator[None]:
     """Watch the requests that this thread makes."""
     from huggingface_hub.utils import get_session
 
-    session = get_session()
+    _listen(get_session())
+    token = _WATCH.set(_Watch(deadline))
+    try:
+        yield
+    finally:
+        _WATCH.reset(token)
+
+
+def _listen(session: _Session) -> None:
+    """Have a session of the client tell of its requests, if it does not yet."""
     hooks = session.event_hooks
     if _after not in hooks["response"]:
         session.event_hooks = {
             "request": [*hooks["request"], _before],
             "response": [*hooks["response"], _after],
         }
-    token = _WATCH.set(_Watch(deadline))
+
+
+@contextmanager
+def _listening_to_new_sessions() -> Iterator[None]:
+    """Where a connection is refused the client closes its session and tries again with another, which must
+    tell of its requests, too. (Its own `set_client_factory` would close the session that others may use.)"""
+    from huggingface_hub.utils import _http
+
+    make = _http._GLOBAL_CLIENT_FACTORY
+    listening = _http._GLOBAL_CLIENT_FACTORY = _listening(make)
     try:
         yield
     finally:
-        _WATCH.reset(token)
+        if _http._GLOBAL_CLIENT_FACTORY is listening:
+            _http._GLOBAL_CLIENT_FACTORY = make
+
+
+def _listening(make: Callable[[], Session]) -> Callable[[], Session]:
+    def made() -> Session:
+        session = make()
+        _listen(session)
+        return session
+
+    return made
 
 
 @contextmanager
@@ -231,7 +269,8 @@ def quiet() -> Iterator[None]:
     if drawn:
         disable_progress_bars()
     try:
-        yield
+        with _listening_to_new_sessions():
+            yield
     finally:
         logger.setLevel(level)
         constants.HF_HUB_DISABLE_TELEMETRY = telemetry

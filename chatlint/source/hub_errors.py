@@ -44,11 +44,12 @@ class RateLimitedError(Exception):
 
 class GaveUpError(Exception):
     """A request was not repeated once more, or the time for a target is over. `status` is the last answer's,
-    0 where there was none."""
+    0 where there was none; `broken` where connections ended at once."""
 
-    def __init__(self, status: int = 0) -> None:
+    def __init__(self, status: int = 0, *, broken: bool = False) -> None:
         super().__init__(status)
         self.status = status
+        self.broken = broken
 
 
 def seconds_to_wait(headers: Mapping[str, str]) -> int:
@@ -141,7 +142,10 @@ def _by_status(status: int, address: Address) -> TargetError:
 def _broken_off(error: BaseException, address: Address) -> TargetError:
     """No answer at all: the kind of failure is all there is."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    if isinstance(error, GaveUpError) or any("Timeout" in kind for kind in kinds):
+    gave_up = isinstance(error, GaveUpError)
+    if gave_up and error.broken:
+        return _out_of_reach(address, "connections break off")
+    if gave_up or any("Timeout" in kind for kind in kinds):
         return UnreachableError(
             f"{address}: the Hub did not answer in time", hint="check the network, or try again later"
         )
@@ -155,13 +159,19 @@ def _broken_off(error: BaseException, address: Address) -> TargetError:
         return OutOfReachError(
             f"{address}: the request cannot be written", hint="HF_TOKEN holds signs that no token has"
         )
+    if "RuntimeError" in kinds and "closed" in str(error):
+        return _out_of_reach(address, "another request was refused")  # which closes the client's session
     if kinds & {"TransportError", "ConnectError", "OSError"}:
-        return UnreachableError(
-            f"{address}: the Hub cannot be reached ({type(error).__name__})",
-            hint="check the network and HF_ENDPOINT; --offline uses what is on this machine",
-        )
+        return _out_of_reach(address, type(error).__name__)
     return OutOfReachError(
         f"{address}: the Hub's answer makes no sense ({type(error).__name__})", hint="check HF_ENDPOINT"
+    )
+
+
+def _out_of_reach(address: Address, why: str) -> TargetError:
+    return UnreachableError(
+        f"{address}: the Hub cannot be reached ({why})",
+        hint="check the network and HF_ENDPOINT; --offline uses what is on this machine",
     )
 
 

@@ -43,17 +43,17 @@ class Large:
             return file.read(end - start)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Asked:
-    """One request as it came in, and what it got."""
+    """One request as it came in, and what it gets: whoever has an answer whole sees all of it here."""
 
     method: str
     path: str
     origin: str
     token: str | None
     range: str | None
-    status: int
-    sent: int
+    status: int = 0
+    sent: int = 0
 
 
 class Refusal(Exception):
@@ -198,6 +198,7 @@ class _Answer(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = 1 << 16
     server: _Server
+    asked: Asked
 
     def setup(self) -> None:
         super().setup()
@@ -218,7 +219,10 @@ class _Answer(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         hub = self.server.hub
-        self.sent, self.answered = 0, 0
+        self.asked = Asked(
+            self.command, self.path, self.headers["Host"], self._token, self.headers.get("Range")
+        )
+        hub.log.append(self.asked)
         if hub.delay:
             time.sleep(hub.delay)
         fault = hub.pop_fault(self.command, self.path)
@@ -228,19 +232,6 @@ class _Answer(BaseHTTPRequestHandler):
             self.wfile.flush()
         except (BrokenPipeError, ConnectionResetError, ValueError):
             self.close_connection = True
-        finally:
-            authorization = self.headers.get("Authorization")
-            token = authorization.removeprefix("Bearer ") if authorization else None
-            asked = Asked(
-                self.command,
-                self.path,
-                self.headers["Host"],
-                token,
-                self.headers.get("Range"),
-                self.answered,
-                self.sent,
-            )
-            hub.log.append(asked)
 
     def _fail(self, fault: Fault) -> bool:
         """Whether the fault is the whole answer."""
@@ -348,8 +339,8 @@ class _Answer(BaseHTTPRequestHandler):
         step = 1 if kind == "drip" else _PIECE
         for at in range(start, end, step):
             piece = file.piece(at, min(at + step, end))
+            self.asked.sent += len(piece)
             self.wfile.write(piece)
-            self.sent += len(piece)
             if kind == "drip":
                 self.wfile.flush()
                 if self.server.hub.closing.wait(0.2):
@@ -358,11 +349,11 @@ class _Answer(BaseHTTPRequestHandler):
     def _say(self, status: int, body: bytes, **headers: str) -> None:
         self._head(status, len(body), Content_Type="application/json", **headers)
         if self.command == "GET":
+            self.asked.sent += len(body)
             self.wfile.write(body)
-            self.sent += len(body)
 
     def _head(self, status: int, length: int, **headers: str) -> None:
-        self.answered = status
+        self.asked.status = status
         self.send_response(status)
         self.send_header("Content-Length", str(length))
         for name, value in headers.items():

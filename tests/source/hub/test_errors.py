@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
 
 from chatlint.errors import TargetError, UsageError
 from chatlint.source import hub_client, hub_stream
+from chatlint.source.hub_client import HubClient
 from tests.source.hub.conftest import model_files
+
+_http = pytest.importorskip("huggingface_hub.utils._http")
 
 
 @pytest.fixture
@@ -201,12 +205,27 @@ def test_a_server_that_is_not_there(hub, load):
     assert time.monotonic() - start < 3
 
 
-def test_a_server_that_dies_between_requests(hub, load, impatient):
-    hub.add("org/model", model_files())
-    hub.fault("HEAD .*config", "stall")
-    start = time.monotonic()
-    refused(load)
-    assert time.monotonic() - start < 8
+@pytest.mark.parametrize("after", ["the listing", "the first file", "all files"])
+def test_a_server_that_dies_between_requests(hub, load, monkeypatch, after):
+    """The client makes a new session for every connection that is refused: that is watched as well."""
+    hub.add("org/model", model_files(**{"m.gguf": b"GGUF"}))
+    step = {"the listing": "fetch", "the first file": "_download", "all files": "open"}[after]
+    whole, asks, asked = getattr(HubClient, step), hub_client._Watch.asks, Counter()
+
+    def dying(self, *given, **more):
+        if after != "the first file" or given[-1] != "config.json":
+            hub.die()
+        return whole(self, *given, **more)
+
+    def counting(self, method, url):
+        asked[method, url] += 1
+        asks(self, method, url)
+
+    monkeypatch.setattr(HubClient, step, dying)
+    monkeypatch.setattr(hub_client._Watch, "asks", counting)
+    assert "the Hub cannot be reached" in refused(load, "org/model:m.gguf" if step == "open" else "org/model")
+    assert max(asked.values()) <= 3  # of these the last is not made
+    assert _http._GLOBAL_CLIENT_FACTORY is _http.default_client_factory
 
 
 @pytest.mark.parametrize("fault", [503, "drop", "stall"])
