@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
 
+from chatlint.errors import UsageError
 from chatlint.records import dataclass
 
 JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
@@ -23,6 +24,13 @@ class Conversation:
     tools: tuple[Tool, ...] | None = None
     documents: tuple[JSONObject, ...] | None = None
     template_kwargs: JSONObject = field(default_factory=dict)
+
+
+def objects(values: object, name: str) -> tuple[JSONObject, ...]:
+    """A caller's list of messages, tools or documents; UsageError if it is none."""
+    if isinstance(values, list | tuple) and all(isinstance(value, Mapping) for value in values):
+        return tuple(values)
+    raise UsageError(f"{name} must be a list of objects", hint="give OpenAI chat completions as plain JSON")
 
 
 def value_at(conversation: Conversation, pointer: str) -> JSON:

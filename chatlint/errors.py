@@ -12,6 +12,10 @@ Every message says what was expected and, in `hint`, what to do about it.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+T = TypeVar("T")
+
 
 class ChatlintError(Exception):
     """Base of everything chatlint raises on purpose.
@@ -48,3 +52,11 @@ class UsageError(ChatlintError):
 
 class InternalError(ChatlintError):
     """chatlint is at fault; please report it."""
+
+
+def require(value: object, kind: type[T], name: str, *, hint: str = "") -> T:
+    """`value`, if it is what a caller's argument `name` must be; else UsageError."""
+    if isinstance(value, kind):
+        return value
+    found = "None" if value is None else type(value).__name__
+    raise UsageError(f"{name}: expected {kind.__name__}, found {found}", hint=hint)

@@ -13,7 +13,7 @@ from typing import TypeVar
 from chatlint.config import FailOn, Profile, Settings
 from chatlint.config import fail_on as threshold
 from chatlint.config import profile as profile_named
-from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
+from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError, require
 from chatlint.parse.formats import OutputFormat
 from chatlint.records import dataclass
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
@@ -127,7 +127,9 @@ def check_target(
     def work() -> TargetReport:
         package = read_target(target, settings, say)
         return target_report(
-            target, package, [judge(template, package, settings) for template in package.templates]
+            target,
+            package,
+            [judge(one, package, settings.ignored_for(target, one.place.file)) for one in package.templates],
         )
 
     return contained(target, work)
@@ -205,12 +207,15 @@ def learn_format(template: Template, *, settings: RenderSettings | None = None) 
     Host and trust come through `settings`. A part that could not be learned is None (or its default), and
     `grounds` says why. Save it with `to_dict`; `OutputFormat.from_dict` reads output without the template.
 
-    Raises TemplateError where the template does not compile, UsageError for a host that there is not.
+    Raises TemplateError where the template does not compile, UsageError for a host that there is not, or
+    where `template` is none.
     """
     from chatlint.infer.learn import learn
     from chatlint.probe.trace import Trace
     from chatlint.render.syntax import syntax_of
 
+    require(template, Template, "template", hint="chatlint.load(target).template() is one")
+    require(settings or RenderSettings(), RenderSettings, "settings")
     syntax = syntax_of(template.text)
     if syntax.fault:
         raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)

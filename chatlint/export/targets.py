@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Tool
-from chatlint.errors import UsageError
+from chatlint.errors import UsageError, require
 from chatlint.parse.formats import OutputFormat
 
 if TYPE_CHECKING:
@@ -67,6 +67,7 @@ def export_format(
     or `to` is no target. Sources: the modules of `chatlint.export`.
     """
     target = _target(to)
+    require(format, OutputFormat, "format", hint="chatlint.learn_format(template) makes one")
     if target is ExportTarget.DEEPINFER:
         return "\n".join((*_DEEPINFER, ""))
     if target is ExportTarget.RESPONSE_TEMPLATE:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chatlint.conversation import JSON, Tool
-from chatlint.errors import UsageError
+from chatlint.conversation import JSON, Tool, objects
+from chatlint.errors import UsageError, require
 from chatlint.export.calls import Callee, CallGrammar, callables, triggers_of
 from chatlint.export.grammar import GAP, NOTHING, Grammar, Node, Ref, Rules, Scan, atoms, choice, maybe, seq
 from chatlint.export.marks import Consumer, pattern_node, too_long, until
@@ -44,6 +44,9 @@ class Request:
     answer: JSON = None
 
     def __post_init__(self) -> None:
+        if self.tools is not None:
+            objects(self.tools, "tools")
+        require(self.generation_prompt or "", str, "generation_prompt")
         if self.answer is not None and self.tools and self.tool_choice != NONE:
             raise UsageError(
                 "a schema for the answer and tools cannot be forced together: two hard constraints, and a "

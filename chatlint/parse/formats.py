@@ -313,6 +313,8 @@ class OutputFormat:
         schemas type untyped arguments. `generation_prompt` is the text the prompt ended with, from the header
         on (a whole prompt will do if the format has a header): what it opened is open, what it began is the
         message's beginning. With `reasoning=False` reasoning stays in the content, marks included.
+
+        Raises UsageError for tools that are no list of objects and a prompt that is no text.
         """
         from chatlint.parse.parser import OutputParser
 

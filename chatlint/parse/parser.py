@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Tool
-from chatlint.errors import UsageError
+from chatlint.errors import UsageError, require
 from chatlint.parse.events import Event
 from chatlint.parse.machine import Machine
 from chatlint.parse.message import assemble
@@ -31,6 +31,7 @@ class OutputParser:
         generation_prompt: str = "",
         reasoning: bool = True,
     ) -> None:
+        require(generation_prompt, str, "generation_prompt", hint='the text a prompt ends with; "" for none')
         self._settings = (output, Tools(tools), generation_prompt, reasoning)
         self._machine = Machine(*self._settings)
         self._stream = self._machine.stream
@@ -66,6 +67,7 @@ class OutputParser:
         """The message that a whole text is: `{"role", "content", "reasoning_content", "tool_calls"}` in the
         shape of OpenAI's chat completions; arguments are a JSON string, an id is "" where the format has
         none. Independent of what was fed."""
+        require(text, str, "text")
         machine = Machine(*self._settings)
         return assemble([*machine.advance(text), *machine.finish()])
 

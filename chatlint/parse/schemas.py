@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from chatlint.conversation import JSON, Tool
+from chatlint.conversation import JSON, Tool, objects
 
 Types: TypeAlias = frozenset[str]
 
@@ -154,7 +154,7 @@ class Tools:
 
     def __init__(self, tools: Sequence[Tool] | None) -> None:
         self._parameters: dict[str, Schema] = {}
-        for tool in tools or ():
+        for tool in () if tools is None else objects(tools, "tools"):
             function = tool.get("function", tool)
             if not isinstance(function, Mapping) or not isinstance(function.get("name"), str):
                 continue
