@@ -44,6 +44,15 @@ TEMPLATES = 256
 JSON_FILE_BYTES = 64 * 1024 * 1024
 """Largest JSON file that is read whole; real tokenizer configurations stay under 4 MB."""
 
+CONFIG_BYTES = 1024 * 1024
+"""Largest configuration file or baseline that is read."""
+
+OWN_CONVERSATIONS = 1_000
+"""Most conversations of a user's own folder that are rendered."""
+
+OWN_CONVERSATION_BYTES = 4 * 1024 * 1024
+"""Largest conversation of a user's own, and largest prompt it is compared with."""
+
 TOKENIZER_HEAD_BYTES = 256 * 1024 * 1024
 """How far into a `tokenizer.json` its head is looked for; real heads end before 2 MB."""
 

@@ -87,7 +87,7 @@ def placed(
         report,
         template=template,
         declared_stops=declared_stops(package),
-        findings=weighed(findings, settings.profile, {}),
+        findings=weighed(findings, settings.profile, settings.severities),
     )
 
 
@@ -144,6 +144,13 @@ def _without_ways(settings: Settings) -> Settings:
         cache=True,
         fail_on=FailOn.ERROR,
         profile=Profile.SERVING,
+        severities={},
+        per_target_ignores={},
+        expect=None,
+        expected=None,
+        probes=None,
+        baseline=None,
+        config=None,
     )
 
 

@@ -11,10 +11,9 @@ from chatlint.cli import options
 from chatlint.cli.streams import give_up_output
 
 if TYPE_CHECKING:
-    from chatlint.config import Settings
     from chatlint.verdict import Report
 
-_FORMATS = "terminal, concise, json, jsonl"
+_FORMATS = "terminal, concise, json, jsonl, sarif, junit, github, markdown, html"
 
 Targets = Annotated[
     list[str],
@@ -58,6 +57,10 @@ Profile = Annotated[
 Base = Annotated[
     str | None, typer.Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="On the terminal, show infos whole, and why.", show_default=False),
+]
 Jobs = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
@@ -82,6 +85,7 @@ def check_targets(
     jobs: Jobs = "0",
     no_cache: options.NoCache = False,
     config: Config = None,
+    verbose: Verbose = False,
     color: options.Color = "auto",
 ) -> None:
     """Judge the chat templates of one or more targets.
@@ -92,13 +96,14 @@ def check_targets(
     from contextlib import closing
     from dataclasses import replace
 
+    from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
     from chatlint.survey import judge_each
     from chatlint.verdict import Report
 
     outputs = _outputs(format_, output or [])
     options.colour_choice(color)
-    settings = settings_of(config, fail_on, select, ignore, host, profile)
+    settings = settings_of(config, fail_on=fail_on, select=select, ignore=ignore, host=host, profile=profile)
     settings = replace(
         settings,
         template=template,
@@ -116,37 +121,8 @@ def check_targets(
     ):
         judged = [progress.step(verdict, verdict.target) for verdict in verdicts]
     report = Report(settings, tuple(judged))
-    _write(report, outputs, color)
+    _write(report, outputs, color, verbose=verbose)
     raise typer.Exit(report.exit_code)
-
-
-def settings_of(
-    config: str | None,
-    fail_on: str | None,
-    select: list[str] | None,
-    ignore: list[str] | None,
-    host: str | None,
-    profile: str | None = None,
-) -> Settings:
-    """The configuration that holds here, overruled by the command line."""
-    from dataclasses import replace
-    from pathlib import Path
-
-    from chatlint import config as configuration
-
-    settings = configuration.Settings()
-    path = Path(config) if config else configuration.find_config(Path.cwd())
-    if path:
-        settings = configuration.read_config(path, settings)
-    if fail_on:
-        settings = replace(settings, fail_on=configuration.fail_on(fail_on))
-    if profile:
-        settings = replace(settings, profile=configuration.profile(profile))
-    if select:
-        settings = replace(settings, select=_split(select))
-    if ignore:
-        settings = replace(settings, ignore=settings.ignore + _split(ignore))
-    return replace(settings, host=host) if host else settings
 
 
 def job_count(jobs: str) -> int:
@@ -155,10 +131,6 @@ def job_count(jobs: str) -> int:
     if not jobs.isdecimal():
         raise UsageError(f"--jobs {jobs} is not a number of processes", hint="0 is one per core")
     return int(jobs)
-
-
-def _split(names: list[str]) -> tuple[str, ...]:
-    return tuple(name.strip() for item in names for name in item.split(",") if name.strip())
 
 
 def _outputs(format_: str, outputs: list[str]) -> list[tuple[str, str]]:
@@ -181,15 +153,15 @@ def _outputs(format_: str, outputs: list[str]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _write(report: Report, outputs: list[tuple[str, str]], color: str) -> None:
+def _write(report: Report, outputs: list[tuple[str, str]], color: str, *, verbose: bool) -> None:
     from chatlint.report import REPORTERS
     from chatlint.report.canvas import Canvas, canvas_for
 
     for name, file in outputs:
         if file:
-            _write_file(file, REPORTERS[name](report, Canvas(width=100)))
+            _write_file(file, REPORTERS[name](report, Canvas(width=100, verbose=verbose)))
         else:
-            _print(REPORTERS[name](report, canvas_for(sys.stdout, color)))
+            _print(REPORTERS[name](report, canvas_for(sys.stdout, color, verbose=verbose)))
 
 
 def _print(text: str) -> None:

@@ -40,6 +40,7 @@ def compare_targets(
     import json
     from dataclasses import replace
 
+    from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
     from chatlint.config import nearest
     from chatlint.diff import compare
@@ -52,7 +53,7 @@ def compare_targets(
     if format_ not in _FORMATS:
         raise UsageError(f"no format {format_!r}", hint=nearest(format_, _FORMATS))
     options.colour_choice(color)
-    settings = check.settings_of(config, None, None, None, host)
+    settings = settings_of(config, host=host)
     settings = replace(
         settings, special_tokens=special_tokens, offline=offline, untrusted=untrusted, cache=not no_cache
     )

@@ -44,11 +44,12 @@ def lock_targets(
     from dataclasses import replace
     from pathlib import Path
 
+    from chatlint.cli.configured import settings_of
     from chatlint.diff.lock import write_lock
     from chatlint.errors import UsageError
 
     options.listing(format_)
-    settings = check.settings_of(config, None, None, None, host)
+    settings = settings_of(config, host=host)
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     path = Path(file)
     if check_:

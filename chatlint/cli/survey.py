@@ -61,6 +61,7 @@ def survey_targets(
     from dataclasses import replace
     from pathlib import Path
 
+    from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
     from chatlint.survey.crew import open_crew
     from chatlint.survey.outputs import write_outputs, write_reports
@@ -68,7 +69,7 @@ def survey_targets(
     from chatlint.survey.targets import named_targets
 
     options.colour_choice(color)
-    settings = check.settings_of(config, None, select, ignore, host)
+    settings = settings_of(config, select=select, ignore=ignore, host=host)
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     named = named_targets(targets or [], corpus=corpus)
     crew = open_crew(executor or "", check.job_count(jobs))

@@ -9,6 +9,32 @@ from enum import StrEnum
 from chatlint.records import dataclass
 
 
+CHAT_TEMPLATE_CAPS = (
+    "supports_tools",
+    "supports_tool_calls",
+    "supports_system_role",
+    "supports_parallel_tool_calls",
+    "supports_preserve_reasoning",
+    "supports_reasoning_effort",
+    "supports_string_content",
+    "supports_typed_content",
+    "supports_object_arguments",
+)
+"""The names that llama.cpp reports."""
+
+CAPABILITIES = (
+    *("generation_prompt", "system", "late_system", "two_systems", "developer", "history"),
+    *("consecutive_users", "consecutive_assistants", "assistant_first", "system_only", "named_roles"),
+    *("string_content", "parts_user", "parts_system", "parts_assistant", "parts_tool", "empty_content"),
+    *("tools", "documents", "tool_calls", "tool_results", "parallel_tool_calls", "object_arguments"),
+    *("string_arguments", "content_with_calls", "null_content_with_calls", "call_ids", "reasoning"),
+    *("reasoning_last_turn", "reasoning_tool_loop", "reasoning_earlier_turns", "reasoning_earlier_loops"),
+    *("reasoning_fields", "inline_reasoning", "images", "audio", "video", "prefill"),
+    "continue_final_message",
+)
+"""The finer names, in the order in which they are reported."""
+
+
 class Support(StrEnum):
     """How far a capability goes."""
 

@@ -61,6 +61,10 @@ class Catalogue:
             source.text("beyond_openai") if "beyond_openai" in source.content else "",
         )
 
+    def conversation(self, content: JSONObject, path: Path) -> Conversation:
+        """A conversation as a probe has it, from the file at `path`. Raises UsageError if it is none."""
+        return self._conversation(_Source(path, {"conversation": content}))
+
     def _conversation(self, source: _Source) -> Conversation:
         inner = _Source(
             source.path, _object(source.content.get("conversation"), source.path, "`conversation`")

@@ -21,12 +21,15 @@ def rank(finding: Finding) -> tuple[int, str, int, int]:
 
 
 def weighed(
-    findings: Iterable[Finding], profile: Profile, severities: Mapping[str, Severity]
+    findings: Iterable[Finding], profile: Profile, severities: Mapping[str, str]
 ) -> tuple[Finding, ...]:
     """Findings with their severities in a profile, the worst first. `severities` gives those of a rule (by
     its name) a severity in every profile."""
-    found = [
-        replace(one, severity=severities.get(one.rule) or one.profiles.get(profile) or one.severity)
-        for one in findings
-    ]
+    found = [replace(one, severity=_severity(one, profile, severities)) for one in findings]
     return tuple(sorted(found, key=rank))
+
+
+def _severity(finding: Finding, profile: Profile, severities: Mapping[str, str]) -> Severity:
+    if finding.rule in severities:
+        return Severity(severities[finding.rule])
+    return finding.profiles.get(profile, finding.severity)

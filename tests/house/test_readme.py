@@ -51,7 +51,8 @@ def test_python_blocks_run(folder, index):
 
 
 def test_toml_blocks_are_settings(folder):
-    from chatlint.config import Settings, read_config
+    from chatlint.config import Settings
+    from chatlint.config.file import read_config
 
     for _, body in blocks("toml"):
         assert tomllib.loads(body)

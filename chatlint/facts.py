@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from chatlint.conversation import JSON
 from chatlint.records import dataclass
 
-_PARTS = (
+PARTS = (
     "capabilities",
     "switches",
     "generation_prompt",
@@ -50,7 +50,7 @@ class FindingChange:
 def fact_changes(first: Mapping[str, JSON], second: Mapping[str, JSON]) -> tuple[FactChange, ...]:
     """Facts of a template that differ between two reports on it, part by part."""
     found: list[FactChange] = []
-    for part in _PARTS:
+    for part in PARTS:
         one, other = (_facts(part, report.get(part)) for report in (first, second))
         if one != other:
             found += _differences(part, one, other)

@@ -1,0 +1,89 @@
+"""The settings that hold here: the configuration's, overruled by the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from chatlint import config as configuration
+from chatlint.config import Settings
+from chatlint.config.file import find_config, place_of, read_config, required
+
+
+def settings_of(
+    config: str | None,
+    *,
+    isolated: bool = False,
+    fail_on: str | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    host: str | None = None,
+    profile: str | None = None,
+    require: Sequence[str] | None = None,
+    expect: str | None = None,
+    probes: str | None = None,
+    baseline: str | None = None,
+) -> Settings:
+    """The configuration that holds in this folder, overruled by what was given. None was not given; `ignore`
+    and `require` add to what the file has.
+
+    Raises UsageError for what means nothing, with the file and line where a file says it.
+    """
+    settings = _configured(config, isolated=isolated)
+    settings = replace(
+        settings,
+        fail_on=configuration.fail_on(fail_on) if fail_on else settings.fail_on,
+        select=_split(select) or settings.select,
+        ignore=settings.ignore + _split(ignore),
+        host=host or settings.host,
+        profile=configuration.profile(profile) if profile else settings.profile,
+        require=settings.require + required(_split(require)),
+        expect=expect or settings.expect,
+        probes=probes or settings.probes,
+        baseline=baseline or settings.baseline,
+    )
+    return with_contents(settings)
+
+
+def with_contents(settings: Settings) -> Settings:
+    """Settings with what stands in the files that they name. Raises UsageError for files that are not what
+    they ought to be."""
+    if settings.expect:
+        from chatlint.config.expected import read_expected
+
+        settings = replace(settings, expected=read_expected(settings.expect))
+    if settings.probes:
+        from chatlint.probe.own import read_own
+
+        settings = replace(settings, conversations=read_own(settings.probes))
+    return settings
+
+
+def _configured(config: str | None, *, isolated: bool) -> Settings:
+    here = Path.cwd()
+    path = Path(config) if config else None if isolated else find_config(here)
+    if path is None:
+        return Settings()
+    path = path.relative_to(here) if path.is_relative_to(here) else path
+    settings = read_config(path, Settings())
+    _refuse_unknown(settings, str(path))
+    return settings
+
+
+def _refuse_unknown(settings: Settings, path: str) -> None:
+    """Names of rules in a configuration count for some targets, or for some findings: a name that there is
+    not would not be noticed by any of them."""
+    ignored = (rule for rules in settings.per_target_ignores.values() for rule in rules)
+    named = (*settings.select, *settings.ignore, *settings.severities, *ignored)
+    if not named:
+        return
+    from chatlint.rules.names import is_rule, unknown_rule
+
+    for name in named:
+        if not is_rule(name):
+            raise unknown_rule(name, place_of(path, name))
+
+
+def _split(names: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(name.strip() for item in names or () for name in item.split(",") if name.strip())
