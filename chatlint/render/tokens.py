@@ -30,14 +30,28 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """A name with the members that are read of it: `message.tool_calls[0]['function']`. `names` are those of
-    the members, `*` for an index that is not written out; `first` and `last` the numbers of its tokens.
-    `called`: parentheses follow, so the last member is a method."""
+    """A name with the members that are read of it: `message.tool_calls[0]['function']`.
+
+    `names` are those of the members, `*` for an index that is not written out; `first` is the number of its
+    first token, `ends` are those of the tokens that end each name. `called`: parentheses follow, so the last
+    member is a method."""
 
     names: tuple[str, ...]
     first: int
-    last: int
+    ends: tuple[int, ...]
     called: bool
+
+    @property
+    def last(self) -> int:
+        return self.ends[-1]
+
+    def upto(self, name: str) -> Chain | None:
+        """The chain that ends with the member of this name, be it this one or, where a method is called on
+        it, what stands before the method. None if there is none."""
+        if not self.called:
+            return self if self.names[-1] == name else None
+        shorter = Chain(self.names[:-1], self.first, self.ends[:-1], False)
+        return shorter if shorter.names[-1:] == (name,) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +110,18 @@ class Tag:
         return before not in (".", "|", "is") and (before, self.near(place - 2)) != ("not", "is")
 
     def _chain(self, first: int) -> Chain:
-        names, last = [self.tokens[first].text], first
+        names, ends = [self.tokens[first].text], [first]
         while True:
+            last = ends[-1]
             sign = self.near(last + 1)
             if sign == "." and last + 2 < len(self.tokens):
                 names.append(self.tokens[last + 2].text)
-                last += 2
+                ends.append(last + 2)
             elif sign == "[" and (close := self.close(last + 1)) is not None:
                 names.append(self._member(last + 2, close))
-                last = close
+                ends.append(close)
             else:
-                return Chain(tuple(names), first, last, sign == "(")
+                return Chain(tuple(names), first, tuple(ends), sign == "(")
 
     def _member(self, first: int, close: int) -> str:
         only = self.tokens[first] if close == first + 1 else None

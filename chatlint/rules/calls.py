@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from chatlint.conversation import Conversation, value_at
 from chatlint.probe.reading import SHOWN, Fate, fate, shown
 from chatlint.rules.sights import content_shown
 
@@ -28,6 +29,33 @@ def in_history(subject: Subject, way: Variant) -> Observation:
     is refused or breaks."""
     both = subject.see(BOTH, way)
     return both if both.prompt else subject.see("calls/one-followed", way)
+
+
+def holds(conversation: Conversation, pointer: str) -> bool:
+    """Whether there is a value at a pointer."""
+    try:
+        value_at(conversation, pointer)
+    except KeyError:
+        return False
+    return True
+
+
+def parts_in(conversation: Conversation) -> Iterator[str]:
+    """Where each content that is a list stands."""
+    for number, message in enumerate(conversation.messages):
+        if isinstance(message.get("content"), list):
+            yield f"/messages/{number}/content"
+
+
+def arguments_in(conversation: Conversation) -> Iterator[str]:
+    """Where the arguments of each call in a conversation stand."""
+    for number, message in enumerate(conversation.messages):
+        calls = message.get("tool_calls")
+        for place, call in enumerate(calls if isinstance(calls, list) else ()):
+            inner = "/function" if isinstance(call, Mapping) and "function" in call else ""
+            pointer = f"/messages/{number}/tool_calls/{place}{inner}/arguments"
+            if holds(conversation, pointer):
+                yield pointer
 
 
 def advertises(subject: Subject) -> bool:

@@ -29,7 +29,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from chatlint.probe.reading import Notation, notation
+from chatlint.rules.calls import parts_in
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, joined_parts
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, bounds, content_shown, faulted, said
@@ -111,6 +113,14 @@ def _outcome(observation: Observation, content: str) -> _Outcome | None:
     return _Outcome.PARTLY if bounds(observation, content) else _Outcome.LOST
 
 
+def _shows(seen: Observation) -> bool:
+    """Whether parts of any message are not written as text."""
+    return any(_outcome(seen, pointer) for pointer in parts_in(seen.case.conversation))
+
+
+_MENDING = Mending(joined_parts("content"), _shows)
+
+
 def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Cause:
     """All roles go wrong for one reason: content is taken to have one shape."""
     roles = {outcome: {role: None for what, role, _ in seen if what is outcome} for outcome in _Outcome}
@@ -126,6 +136,7 @@ def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Ca
         sights=tuple(_sight(outcome, role, one) for outcome, role, one in seen),
         severity=severity,
         fix=_FIX,
+        mending=_MENDING if wanted == "a text" else None,
     )
 
 

@@ -27,10 +27,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from chatlint.rules.balance import Fault, fault_in, turn_marks
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause
+from chatlint.rules.edits import (
+    Mending,
+    appended_prompt,
+    prompt_only_if_asked,
+    prompt_whenever_asked,
+    several,
+)
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end
 from chatlint.rules.turns import before, behind, chats
+from chatlint.text import Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +92,8 @@ def check(subject: Subject) -> Iterator[Cause]:
         if not _prompted(subject, last, asked) and (header := _header(subject, last, axes, asked)):
             missing.append((last.kind, asked, header))
     if missing:
-        yield _missing(missing, everywhere=missing[0][0] == _TEXT[0].kind)
+        everywhere = missing[0][0] == _TEXT[0].kind
+        yield _missing(missing, everywhere, _mending(subject, missing[0][2], everywhere))
     else:
         yield from _always(subject)
 
@@ -158,7 +167,21 @@ def _closed(subject: Subject, asked: Observation, until: str | None, closer: str
     return _added(subject).strip()
 
 
-def _missing(missing: list[tuple[str, Observation, str]], *, everywhere: bool) -> Cause:
+def _mending(subject: Subject, header: str, everywhere: bool) -> Mending:
+    """Write the header that stands before answers in the history, or ask for nothing but the flag."""
+
+    def shows(seen: Observation) -> bool:
+        return seen.case.add_generation_prompt and not seen.text.rstrip().endswith(header)
+
+    if not everywhere:
+        return Mending(prompt_whenever_asked, shows)
+    asked = subject.see(_TEXT[0].probe)
+    until = before(subject.see(_TEXT[0].answered, generation="off"), _TEXT[0].answer) or ""
+    whole = until.removeprefix(asked.text)
+    return Mending(several(appended_prompt(whole), appended_prompt(header)), shows)
+
+
+def _missing(missing: list[tuple[str, Observation, str]], everywhere: bool, mending: Mending) -> Cause:
     kinds = ", ".join(kind for kind, _, _ in missing)
     header = missing[0][2]
     return Cause(
@@ -167,6 +190,7 @@ def _missing(missing: list[tuple[str, Observation, str]], *, everywhere: bool) -
         consequence="The model goes on as the user, or opens its own turn and the header reaches the client.",
         sights=tuple(at_end(one, f"{header!r} is missing here") for _, one, header in missing),
         fix="Write the assistant's header under `{% if add_generation_prompt %}`, whatever came last.",
+        mending=mending,
     )
 
 
@@ -192,4 +216,23 @@ def _always(subject: Subject) -> Iterator[Cause]:
             sights=(at_end(ended, "after a finished answer, with add_generation_prompt off"),),
             severity=Severity.WARNING,
             fix="Write it only under `{% if add_generation_prompt %}`.",
+            mending=_only_if_asked(subject, ended, extra),
         )
+
+
+def _only_if_asked(subject: Subject, ended: Observation, extra: str) -> Mending | None:
+    """The flag around whatever writes the header."""
+    from chatlint.render.tokens import offset_at
+
+    if ended.prompt is None:
+        return None
+    start = len(ended.text.rstrip()) - len(extra)
+    span = next(span for span in ended.prompt.spans if span.end > start)
+    if not isinstance(span.origin, Literal):
+        return None
+    offset = offset_at(subject.template.text, span.origin.line, span.origin.column) + start - span.start
+
+    def shows(seen: Observation) -> bool:
+        return not seen.case.add_generation_prompt and seen.text.rstrip().endswith(extra)
+
+    return Mending(prompt_only_if_asked(offset), shows)

@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import BOTH, supported
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, with_default
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import declined, faulted, said
@@ -77,4 +78,5 @@ def check(subject: Subject) -> Iterator[Cause]:
             consequence="The second request of every agent whose calls have no text fails.",
             sights=tuple(Sight(one) for one in broken),
             fix="`{{ message.content or '' }}`, or test `message.content is defined`.",
+            mending=Mending(with_default("content", "''"), lambda _: False),
         )

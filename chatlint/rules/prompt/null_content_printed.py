@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import BOTH, OLDER, supported
 from chatlint.rules.cause import Cause, Sight, smallest_first
+from chatlint.rules.edits import Mending, with_default
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import faulted, said
@@ -56,6 +57,14 @@ if TYPE_CHECKING:
 _NULL = re.compile(r"(?<!\w)None(?!\w)")
 _CALLS = ("calls/one", "calls/one-result", "calls/one-followed")
 _FIX = "`{{ message.content or '' }}`"
+
+
+def _shows(seen: Observation) -> bool:
+    null = any(message.get("content", "") is None for message in seen.case.conversation.messages)
+    return null and bool(_NULL.search(seen.text))
+
+
+_MENDING = Mending(with_default("content", "''"), _shows)
 
 
 @rule("CT306", severity=Severity.ERROR)
@@ -84,6 +93,7 @@ def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
             sights=smallest_first(printed),
             hosts=hosts,
             fix=_FIX,
+            mending=_MENDING,
         )
     elif broken and not any(faulted(subject.see(probe, way, content="absent")) for probe in _CALLS):
         yield Cause(
@@ -93,6 +103,7 @@ def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
             sights=tuple(Sight(one) for one in broken),
             hosts=hosts,
             fix=_FIX,
+            mending=_MENDING,
         )
 
 

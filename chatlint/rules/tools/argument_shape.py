@@ -38,8 +38,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import Fate, Notation, fate, notation
-from chatlint.rules.calls import ARGUMENTS, call_shown, in_history, named, supported
+from chatlint.rules.calls import ARGUMENTS, arguments_in, call_shown, in_history, named, supported
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, text_or_json
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, crashes, declined, faulted, said
@@ -51,6 +52,17 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"
+
+
+def _shows(seen: Observation) -> bool:
+    """Whether the arguments of any call are not JSON, or JSON twice."""
+    return any(
+        notation(seen, place) in (Notation.PYTHON, Notation.JSON_STRING)
+        for place in arguments_in(seen.case.conversation)
+    )
+
+
+_MENDING = Mending(text_or_json("arguments"), _shows)
 
 
 @rule("CT405", severity=Severity.WARNING)
@@ -94,6 +106,7 @@ def _one_shape(seen: list[Observation], given: str, wanted: str) -> Iterator[Cau
             consequence=_failing(given),
             sights=tuple(Sight(one) for one in failed),
             fix=_FIX,
+            mending=_MENDING,
         )
     elif lost:
         yield _lost(lost, given)
@@ -132,6 +145,7 @@ def _escaped(strings: list[Observation]) -> Iterator[Cause]:
             sights=tuple(at(one, ARGUMENTS, "a JSON text inside a JSON string") for one in twice),
             severity=Severity.ERROR,
             fix=_FIX,
+            mending=_MENDING,
         )
 
 
@@ -146,4 +160,5 @@ def _python(objects: list[Observation]) -> Iterator[Cause]:
             sights=tuple(at(one, ARGUMENTS, "Python's repr") for one in printed),
             severity=Severity.ERROR,
             fix=_FIX,
+            mending=_MENDING,
         )

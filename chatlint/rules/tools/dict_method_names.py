@@ -42,11 +42,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
 from chatlint.rules.calls import ARGUMENTS, advertises, supported
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, members_in_brackets, pairs_by_filter, several
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.schemas import looks_inside, shapes, together
@@ -65,13 +67,21 @@ _PROPERTIES = "/tools/0/function/parameters/properties"
 _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs."
 
 
+def _shows(seen: Observation) -> bool:
+    return bool(_METHOD.search(seen.text))
+
+
+_MENDING = Mending(several(pairs_by_filter, members_in_brackets), _shows)
+
+
 @rule("CT409", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     seen = [*_declared(subject), *_called(subject)]
     # these tools have parameters without a description: what that breaks is not about their names
     without = (subject.see(probe) for probe in shapes(subject))
     what = "parameters named like methods"
-    yield from crashes(subject, seen, what, "Every request with one fails.", without=without)
+    for cause in crashes(subject, seen, what, "Every request with one fails.", without=without):
+        yield replace(cause, mending=_MENDING, fix=_FIX)
     printed = [sight for one in seen for sight in _printed(one)]
     if printed:
         yield Cause(
@@ -80,6 +90,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             consequence="The model reads Python's inside, and not what the schema says.",
             sights=tuple(printed),
             fix=_FIX,
+            mending=_MENDING,
         )
     lost = [(one, names) for one in seen if (names := _lost(one)) and not _METHOD.search(one.text)]
     if lost:

@@ -42,8 +42,9 @@ import re
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import Notation, notation
-from chatlint.rules.calls import ARGUMENTS, advertises, supported
+from chatlint.rules.calls import ARGUMENTS, advertises, holds, supported
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, as_json
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
 from chatlint.rules.schemas import looks_inside
@@ -144,7 +145,20 @@ def _tools(subject: Subject) -> Iterator[Cause]:
             consequence="The model reads a schema that is no JSON, and writes calls like it.",
             sights=(at(seen, printed, "Python's repr"),),
             fix="`{{ tool | tojson }}`",
+            mending=Mending(as_json("tools"), _shows_tools),
         )
+
+
+def _shows_tools(seen: Observation) -> bool:
+    """Whether any tool is printed as Python."""
+    places = [f"/tools/{number}" for number in range(len(seen.case.conversation.tools or ()))]
+    inner = [place.removeprefix(_TOOL[1]) for place in _TOOL[1:]]
+    pointers = [place + below for place in places for below in inner]
+    return any(
+        notation(seen, pointer) is Notation.PYTHON
+        for pointer in (*pointers, *_TOOL[:1])
+        if holds(seen.case.conversation, pointer)
+    )
 
 
 def _defaults(subject: Subject) -> Iterator[Cause]:

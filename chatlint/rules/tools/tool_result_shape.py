@@ -33,11 +33,13 @@ invent the answer; a printed list shows it Python.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import Notation, notation
-from chatlint.rules.calls import RESULT, supported
+from chatlint.rules.calls import RESULT, parts_in, supported
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, joined_parts
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, content_shown, crashes
@@ -51,6 +53,17 @@ if TYPE_CHECKING:
 _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content %}{{ part.text }}…`"
 
 
+def _shows(seen: Observation) -> bool:
+    """Whether the parts of any result are not written as text."""
+    return any(
+        notation(seen, pointer) in (Notation.PYTHON, Notation.JSON)
+        for pointer in parts_in(seen.case.conversation)
+    )
+
+
+_MENDING = Mending(joined_parts("content"), _shows)
+
+
 @rule("CT406", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
@@ -61,7 +74,8 @@ def check(subject: Subject) -> Iterator[Cause]:
         return  # what takes two parts takes one
     seen = [subject.see("calls/one-result", way, parts="tool"), two]
     consequence = "Requests whose tools answer in parts (MCP servers) fail."
-    yield from crashes(subject, seen, "a tool result in parts", consequence, Severity.WARNING)
+    for cause in crashes(subject, seen, "a tool result in parts", consequence, Severity.WARNING):
+        yield replace(cause, mending=_MENDING)
     lost = [one for one in seen if one.prompt and not content_shown(one, RESULT)]
     if lost:
         yield Cause(
@@ -87,4 +101,5 @@ def _written(seen: list[Observation], how: Notation, name: str, severity: Severi
             sights=tuple(sights),
             severity=severity,
             fix=_FIX,
+            mending=_MENDING,
         )

@@ -1,0 +1,181 @@
+"""Find fixes for one template: try what the rules offer, keep what is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from chatlint.config import Settings
+from chatlint.fix.examined import Examined, Name, examined, with_text
+from chatlint.fix.proof import objection
+from chatlint.records import dataclass
+from chatlint.rules.edits import Edits, edited
+from chatlint.rules.rule import Rule
+from chatlint.source.package import Package, Template
+
+if TYPE_CHECKING:
+    from chatlint.store.disk import Store
+
+_TRIES = 60
+"""Changes tried on one template; each costs about as much as a check."""
+_TRIES_EACH = 16
+"""Changes tried for one cause."""
+_SMALLER = 10
+"""A change of more places than these is not tried without each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A finding that is mended: its rule and its message."""
+
+    rule: Rule
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unfixed:
+    """A finding for which a fix was tried and not proven, and the last objection."""
+
+    rule: Rule
+    message: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """The template's new text (the old one where nothing was proven), and what became of each finding for
+    which a rule offers a fix."""
+
+    template: Template
+    text: str
+    fixed: tuple[Fixed, ...] = ()
+    unfixed: tuple[Unfixed, ...] = ()
+
+
+def mend(
+    package: Package,
+    template: Template,
+    settings: Settings,
+    wanted: frozenset[str],
+    store: Store | None = None,
+) -> Mended:
+    """Mend what the rules named in `wanted` find, as far as a fix can be proven."""
+    with ExitStack() as stack:
+        state = stack.enter_context(examined(package, template, settings, store))
+        attempt = _Attempt(package, template, settings, state, stack)
+        while attempt.step(wanted):
+            pass
+        return Mended(template, attempt.text, tuple(attempt.fixed), tuple(attempt.unfixed.values()))
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """The template as far as it is mended. Every state stays open until the end: later proofs look back."""
+
+    package: Package
+    template: Template
+    settings: Settings
+    state: Examined
+    stack: ExitStack
+    fixed: list[Fixed] = field(default_factory=list)
+    unfixed: dict[Name, Unfixed] = field(default_factory=dict)
+    _tries: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.state.text
+
+    def step(self, wanted: frozenset[str]) -> bool:
+        """Mend one more cause; False where there is none left to try."""
+        for name, (rule, cause) in self.state.causes.items():
+            if cause.mending is None or rule.name not in wanted or name in self.unfixed:
+                continue
+            better, why = self._mended(name)
+            if better:
+                self.state = better
+                self.fixed.append(Fixed(rule, cause.message))
+            else:
+                self.unfixed[name] = Unfixed(rule, cause.message, why)
+            return True
+        return False
+
+    def _mended(self, name: Name) -> tuple[Examined | None, str]:
+        why = "there is no place for it"
+        for edits in self._ways(name):
+            better, why = self._try(name, edits)
+            if better:
+                return self._smaller(name, edits, better), ""
+        return None, why
+
+    def _ways(self, name: Name) -> Iterator[Edits]:
+        from chatlint.render.grammar import normalised
+
+        mending = self.state.causes[name][1].mending
+        assert mending is not None
+        for number, edits in enumerate(mending.ways(normalised(self.text))):
+            if number >= _TRIES_EACH or self._tries >= _TRIES:
+                return
+            yield edits
+
+    def _try(self, name: Name, edits: Edits) -> tuple[Examined | None, str]:
+        """The template with these edits, where they are proven; else why they are not."""
+        self._tries += 1
+        text = _applied(self.text, edits)
+        package, template = with_text(self.package, self.template, text)
+        with ExitStack() as stack:
+            new = stack.enter_context(examined(package, template, self.settings))
+            if why := objection(self.state, new, name, _lines(self.text, text, edits)):
+                return None, why
+            self.stack.push(stack.pop_all())
+            return new, ""
+
+    def _smaller(self, name: Name, edits: Edits, best: Examined) -> Examined:
+        """The same with as few places changed as will do."""
+        kept = list(edits)
+        if not 1 < len(kept) <= _SMALLER or _belongs_together(edits):
+            return best
+        for edit in edits:
+            fewer = tuple(one for one in kept if one is not edit)
+            better = self._try(name, fewer)[0] if fewer else None
+            if better:
+                kept.remove(edit)
+                best = better
+        return best
+
+
+def _belongs_together(edits: Edits) -> bool:
+    """Whether one opens a block and another closes it."""
+    return any(edit.text.startswith("{% end") for edit in edits)
+
+
+def _applied(text: str, edits: Edits) -> str:
+    """Edits of the normalised source made in the source as it is written."""
+    from chatlint.rules.edits import Edit
+
+    if "\r" not in text:
+        return edited(text, edits)
+    places = _places(text)
+    newline = "\r\n" if "\r\n" in text else "\r"
+    return edited(
+        text, [Edit(places[one.start], places[one.end], one.text.replace("\n", newline)) for one in edits]
+    )
+
+
+def _places(text: str) -> list[int]:
+    """Where each character of the normalised source stands in the source."""
+    places = [at for at in range(len(text)) if text[at] != "\n" or at == 0 or text[at - 1] != "\r"]
+    return [*places, len(text)]
+
+
+def _lines(old: str, new: str, edits: Edits) -> list[int]:
+    """The lines of the new source that edits changed."""
+    from chatlint.render.grammar import normalised
+
+    source = normalised(old)
+    lines, shift = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.start):
+        lines.append(source.count("\n", 0, edit.start) + 1 + shift)
+        shift += edit.text.count("\n") - source.count("\n", edit.start, edit.end)
+    return lines

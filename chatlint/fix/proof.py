@@ -1,0 +1,98 @@
+"""Whether a change to a template mends one thing and leaves all else as it is.
+
+What is asked of the old template is asked of the new one, and the other way round. The cause must be gone,
+nothing new may be wrong, and every case that passed must give the same prompt, byte for byte. Passed has each
+case that gave a prompt which does not show the fault; a refusal in words counts as well, and must stay. A
+case that broke may give a prompt now, and one that shows the fault must give another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chatlint.fix.examined import Examined, Name
+from chatlint.render.rendered import FailureKind, RenderFailure
+from chatlint.rules.edits import Mending
+from chatlint.rules.severity import SEVERITIES
+
+if TYPE_CHECKING:
+    from chatlint.probe.case import Case, Observation
+    from chatlint.probe.trace import Trace
+
+
+def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = ()) -> str:
+    """Why the change must not be made, "" where it is proven. `lines` of the new template are those that
+    were changed: each must have run."""
+    cause = old.causes[name][1]
+    assert cause.mending is not None
+    if name in new.causes:
+        return "the finding stays"
+    added = [rule for rule, _ in new.causes if rule not in {known for known, _ in old.causes}]
+    added += [one[0] for one in new.causes if one not in old.causes] if not added else []
+    if added or new.broken - old.broken:
+        return f"it would bring {min([*added, *(new.broken - old.broken)])}"
+    if worse := _worse(old, new):
+        return f"{worse} would be worse"
+    if new.misread > old.misread:
+        return "messages would no longer come back from their own text"
+    if changed := _changed(old.trace, new.trace, cause.mending):
+        return changed
+    if any(first <= line <= last for line in lines for first, last in new.trace.unreached):
+        return "no case reaches the place"
+    return _on_hosts(old, new, cause.hosts, cause.mending)
+
+
+def _worse(old: Examined, new: Examined) -> str:
+    for name, (rule, cause) in new.causes.items():
+        known = old.causes[name][1]
+        now, before = cause.severity or rule.severity, known.severity or rule.severity
+        if SEVERITIES.index(now) < SEVERITIES.index(before):
+            return rule.name
+    return ""
+
+
+def _changed(old: Trace, new: Trace, mending: Mending) -> str:
+    """The first case that passed and gives something else now."""
+    cases = [one.case for one in old.observations]
+    known = {case.id for case in cases}
+    cases += [one.case for one in new.observations if one.case.id not in known]
+    for before, after in zip(old.ask_all(cases), new.ask_all(cases), strict=True):
+        if not _keeps(before, after, mending):
+            return f"{before.case.id} would give another prompt"
+    return ""
+
+
+def _keeps(before: Observation, after: Observation, mending: Mending) -> bool:
+    if before.failure:
+        may_change = before.failure.kind is FailureKind.FAULT
+        return may_change or _said(after.failure) == _said(before.failure)
+    if mending.shows(before):
+        return after.prompt is not None
+    return after.prompt is not None and after.text == before.text
+
+
+def _said(failure: RenderFailure | None) -> tuple[str, str] | None:
+    return (failure.exception, failure.message) if failure else None
+
+
+def _on_hosts(old: Examined, new: Examined, hosts: Iterable[str], mending: Mending) -> str:
+    """The same on the other hosts in which the finding holds."""
+    for host in hosts:
+        if host == old.trace.settings.host:
+            continue
+        with ExitStack() as stack:
+            there = [stack.enter_context(_elsewhere(one.trace, host)) for one in (old, new)]
+            cases: list[Case] = [one.case for one in old.trace.observations]
+            there[0].ask_all(cases)
+            if changed := _changed(there[0], there[1], mending):
+                return f"{changed} in {host}"
+    return ""
+
+
+def _elsewhere(trace: Trace, host: str) -> Trace:
+    from chatlint.probe.trace import Trace
+
+    return Trace(trace.template, replace(trace.settings, host=host), probes=trace.probes)

@@ -1,0 +1,319 @@
+"""Changes to a template that may mend a cause, as edits of its text.
+
+Theory of operation. A rule that knows a mechanical fix gives its cause a `Mending`: ways to change the
+source, the likeliest first, found from the tokens of its tags alone. They are guesses, and may be many:
+`chatlint.fix` applies one only after it has rendered everything again, and seen that the cause is gone, that
+nothing new is wrong, and that every case that passed gives the same prompt. So a way need not be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from chatlint.records import dataclass
+from chatlint.render.tokens import Chain, Tag, tags_of
+
+if TYPE_CHECKING:
+    from chatlint.probe.case import Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Characters `start` to `end` of the normalised source give way to `text`."""
+
+    start: int
+    end: int
+    text: str
+
+
+Edits: TypeAlias = tuple[Edit, ...]
+Ways: TypeAlias = "Callable[[str], Iterable[Edits]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Mending:
+    """How a cause may be mended: `ways` from a normalised source to edits, and `shows`, which tells whether
+    an observation shows the fault. Those, and cases that broke, may change; all others must stay."""
+
+    ways: Ways
+    shows: Callable[[Observation], bool]
+
+
+def edited(source: str, edits: Iterable[Edit]) -> str:
+    """The source with edits made. They must not overlap."""
+    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
+        source = source[: edit.start] + edit.text + source[edit.end :]
+    return source
+
+
+def several(*ways: Ways) -> Ways:
+    """All of these, one after the other."""
+    return lambda source: (edits for way in ways for edits in way(source))
+
+
+def _together(edits: Iterable[Edit]) -> Iterator[Edits]:
+    """Everywhere at once, then place by place: the first is right more often, the second smaller."""
+    found = tuple(edits)
+    if len(found) > 1:
+        yield found
+    yield from ((edit,) for edit in found)
+
+
+# -- where values are used -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A chain whose value is used, not tested."""
+
+    source: str
+    tag: Tag
+    chain: Chain
+
+    @property
+    def text(self) -> str:
+        return self._written(self.chain.last)
+
+    @property
+    def next(self) -> str:
+        return self.tag.near(self.chain.last + 1)
+
+    @property
+    def filter(self) -> str:
+        """The filter that comes first, "" if none does."""
+        return self.tag.near(self.chain.last + 2) if self.next == "|" else ""
+
+    @property
+    def printed(self) -> bool:
+        """Whether it is printed as it is, alone or between other texts."""
+        before = self.tag.near(self.chain.first - 1)
+        return self.tag.prints and before in ("", "+", "~", "(") and self.next in ("", "+", "~", ")", "if")
+
+    def insert(self, after: str) -> Edit:
+        """Words right behind it, which bind as a filter does."""
+        end = self.tag.tokens[self.chain.last].end
+        return Edit(end, end, after)
+
+    def around(self, before: str, after: str, *, filtered: bool = False) -> Edit:
+        """Words around it (and its first filter), in brackets where more stands around them."""
+        last = self._filter_end() if filtered else self.chain.last
+        tokens = self.tag.tokens
+        whole = self.chain.first == self.tag.value and last == len(tokens) - 1
+        opened, closed = ("", "") if whole and self.tag.word in ("", "set") else ("(", ")")
+        text = opened + before + self._written(last) + after + closed
+        return Edit(tokens[self.chain.first].start, tokens[last].end, text)
+
+    def _filter_end(self) -> int:
+        name = self.chain.last + 2
+        return self.tag.close(name + 1) or name if self.tag.near(name + 1) == "(" else name
+
+    def _written(self, last: int) -> str:
+        return self.source[self.tag.tokens[self.chain.first].start : self.tag.tokens[last].end]
+
+
+_TESTS = frozenset({"is", "in", "==", "!=", "<", ">", "<=", ">=", "not", "="})
+_BEFORE_TESTS = frozenset({"if", "elif", "and", "or", "not", "==", "!=", "<", ">", "<=", ">="})
+
+
+def _places(source: str) -> Iterator[_Place]:
+    """Chains whose value is used."""
+    for tag in tags_of(source):
+        for chain in tag.chains:
+            if not chain.called and not _tested(tag, chain):
+                yield _Place(source, tag, chain)
+
+
+def _tested(tag: Tag, chain: Chain) -> bool:
+    before, after = tag.near(chain.first - 1), tag.near(chain.last + 1)
+    looped = tag.word == "for" and chain.first == tag.value
+    return before in _BEFORE_TESTS or (before == "in" and not looped) or after in _TESTS
+
+
+def _members(source: str, member: str) -> list[_Place]:
+    """Where the value of a member is used, be it through a variable that was set to it."""
+    places = list(_places(source))
+    names = _set_to(places, lambda chain: chain.names[-1] == member)
+    return [one for one in places if one.chain.names[-1] == member or one.chain.names in names]
+
+
+def _set_to(places: Iterable[_Place], fits: Callable[[Chain], bool]) -> set[tuple[str, ...]]:
+    """Names of variables that are set to a chain, or loop over it."""
+    first = (one for one in places if one.tag.word in ("set", "for") and one.chain.first == one.tag.value)
+    return {(one.tag.near(1),) for one in first if fits(one.chain)}
+
+
+# -- values --------------------------------------------------------------------------------------------------
+
+
+def with_default(member: str, default: str) -> Ways:
+    """`x.member` becomes `x.member or default` wherever its value is used, searched, or asked to do
+    something."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        found = [
+            _Place(source, tag, chain)
+            for tag in tags_of(source)
+            for whole in tag.chains
+            if (chain := whole.upto(member))
+            and (not _tested(tag, whole) or tag.near(chain.first - 1) == "in")
+        ]
+        return _together(one.around("", f" or {default}") for one in found if one.next != "or")
+
+    return ways
+
+
+def text_or_json(member: str) -> Ways:
+    """`x.member | tojson` and `x.member` write a text as it is, and all else as JSON."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        found = _members(source, member)
+        encoded = [one for one in found if one.filter == "tojson"]
+        printed = [one for one in found if one.printed]
+        for test in ("{0} if {0} is string else ", "{0} if {0} is string and {0} else "):
+            yield from _together(one.around(test.format(one.text), "", filtered=True) for one in encoded)
+            yield from _together(one.around(test.format(one.text), " | tojson") for one in printed)
+
+    return ways
+
+
+def as_json(*roots: str) -> Ways:
+    """What is printed as it is, and reads one of these variables or an element of it, is encoded."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        places = list(_places(source))
+        names: set[tuple[str, ...]] = {(root,) for root in roots}
+
+        def known(chain: Chain) -> bool:
+            return chain.names[:1] in names
+
+        for _ in range(3):  # a loop over a loop's variable
+            names |= _set_to(places, known)
+        found = [one for one in places if one.chain.names[:1] in names and one.printed]
+        return _together(one.insert(" | tojson") for one in found)
+
+    return ways
+
+
+def joined_parts(member: str) -> Ways:
+    """`x.member` that is a list of parts is written as their texts, one after the other."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        found = [one for one in _places(source) if one.chain.names[-1] == member]
+        return _together(
+            one.around(
+                "",
+                f" | map(attribute='text') | join if {one.text} is iterable and {one.text} is not string "
+                f"else {one.text}",
+            )
+            for one in found
+        )
+
+    return ways
+
+
+def pairs_by_filter(source: str) -> Iterator[Edits]:
+    """`x.items()` becomes `x | items`."""
+    calls = [
+        (tag, chain)
+        for tag in tags_of(source)
+        for chain in tag.chains
+        if chain.called and chain.names[-1] == "items" and tag.near(chain.last + 2) == ")"
+    ]
+    return _together(
+        Edit(tag.tokens[chain.last - 1].start, tag.tokens[chain.last + 2].end, " | items")
+        for tag, chain in calls
+    )
+
+
+_METHODS = frozenset({"items", "keys", "values", "get", "pop", "update", "copy", "clear"})
+
+
+def members_in_brackets(source: str) -> Iterator[Edits]:
+    """`x.items` that is not called becomes `x['items']`."""
+    return _together(
+        Edit(tag.tokens[last - 1].start, tag.tokens[last].end, f"['{chain.names[-1]}']")
+        for tag in tags_of(source)
+        for chain in tag.chains
+        if (last := chain.last) and not chain.called and chain.names[-1] in _METHODS
+        if tag.near(last - 1) == "."
+    )
+
+
+# -- tests ---------------------------------------------------------------------------------------------------
+
+
+def by_truth(*names: str) -> Ways:
+    """`'x' in y`, `x is defined` and `x is not none` ask whether there is anything in x."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        tags = tags_of(source)
+        return _together(
+            edit for tag in tags for edit in (*_defined(source, tag, names), *_contained(source, tag, names))
+        )
+
+    return ways
+
+
+def _defined(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
+    for chain in tag.chains:
+        end = chain.last + 2 + (tag.near(chain.last + 2) == "not")
+        asked = tag.near(chain.last + 1) == "is" and (end == chain.last + 3, tag.near(end))
+        if chain.names[-1] in names and asked in ((False, "defined"), (True, "none"), (True, "None")):
+            start = tag.tokens[chain.first].start
+            text = source[start : tag.tokens[chain.last].end]
+            yield Edit(start, tag.tokens[end].end, text)
+
+
+def _contained(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
+    for chain in tag.chains:
+        name = tag.tokens[chain.first - 2] if chain.first > 1 else None
+        if name and name.kind == "string" and name.text[1:-1] in names and tag.near(chain.first - 1) == "in":
+            first, last = tag.tokens[chain.first], tag.tokens[chain.last]
+            yield Edit(name.start, last.end, f"{source[first.start : last.end]}.{name.text[1:-1]}")
+
+
+# -- the generation prompt -----------------------------------------------------------------------------------
+
+_FLAG = "add_generation_prompt"
+
+
+def appended_prompt(header: str) -> Ways:
+    """The assistant's header behind everything, where it is asked for."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        block = f"if {_FLAG} %}}{{{{ {_quoted(header)} }}}}{{% endif %}}"
+        end = len(source.rstrip())
+        yield (Edit(end, end, f"\n{{%- {block}"),)
+        yield (Edit(len(source), len(source), f"{{% {block}"),)
+
+    return ways
+
+
+def prompt_whenever_asked(source: str) -> Iterator[Edits]:
+    """`if add_generation_prompt and …` asks for nothing more."""
+    return _together(
+        Edit(tag.tokens[1].start, tag.tokens[-1].end, _FLAG)
+        for tag in tags_of(source)
+        if tag.word == "if" and len(tag.tokens) > 2 and (_FLAG,) in [chain.names for chain in tag.chains]
+    )
+
+
+def prompt_only_if_asked(offset: int) -> Ways:
+    """What stands from an offset to the end is only written where it is asked for."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        tag = next((tag for tag in tags_of(source) if tag.start <= offset < tag.end), None)
+        start = tag.start if tag else offset
+        end = len(source.rstrip()) if tag else len(source)
+        yield (Edit(start, start, f"{{% if {_FLAG} %}}"), Edit(end, end, "{% endif %}"))
+
+    return ways
+
+
+_ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def _quoted(text: str) -> str:
+    """A text as Jinja writes it."""
+    return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
