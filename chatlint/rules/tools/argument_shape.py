@@ -37,6 +37,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chatlint.conversation import value_at
 from chatlint.probe.reading import Fate, Notation, fate, notation
 from chatlint.rules.calls import ARGUMENTS, arguments_in, call_shown, in_history, named, supported
 from chatlint.rules.cause import Cause, Sight
@@ -55,10 +56,12 @@ _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | toj
 
 
 def _shows(seen: Observation) -> bool:
-    """Whether the arguments of any call are not JSON, or JSON twice."""
+    """Whether the arguments of any call are not JSON (Python's None among them), or JSON twice."""
+    conversation = seen.case.conversation
     return any(
-        notation(seen, place) in (Notation.PYTHON, Notation.JSON_STRING)
-        for place in arguments_in(seen.case.conversation)
+        value_at(conversation, place) is None
+        or notation(seen, place) in (Notation.PYTHON, Notation.JSON_STRING)
+        for place in arguments_in(conversation)
     )
 
 

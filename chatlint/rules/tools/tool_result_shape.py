@@ -55,10 +55,8 @@ _FIX = "`{% if content is string %}{{ content }}{% else %}{% for part in content
 
 def _shows(seen: Observation) -> bool:
     """Whether the parts of any result are not written as text."""
-    return any(
-        notation(seen, pointer) in (Notation.PYTHON, Notation.JSON)
-        for pointer in parts_in(seen.case.conversation)
-    )
+    listed = parts_in(seen.case.conversation)
+    return any(notation(seen, pointer) in (Notation.PYTHON, Notation.JSON) for pointer in listed)
 
 
 _MENDING = Mending(joined_parts("content"), _shows)
