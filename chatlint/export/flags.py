@@ -130,7 +130,7 @@ def _nothing_fits(
         thinks = [own] if output.reasoning else []
         return EngineServing(
             engine.name, engine.version, (), (), basis, tuple(_template_caveats(output)),
-            _flags(engine, [own], thinks),
+            _flags(engine, [own], thinks), fits=False,
         )  # fmt: skip
     basis = (
         f"{known}: force it with a grammar (chatlint export --to lark, --to structural-tag), read it with "
@@ -139,7 +139,7 @@ def _nothing_fits(
     names = [parser.name for parser in reasoning]
     return EngineServing(
         engine.name, engine.version, (), tuple(names), basis, (why_not,) if own else (),
-        _flags(engine, [], names),
+        _flags(engine, [], names), fits=False,
     )  # fmt: skip
 
 

@@ -12,7 +12,8 @@ from chatlint.records import dataclass
 @dataclass(frozen=True, slots=True)
 class EngineServing:
     """What one engine is told. Parsers that fit, best first; `basis` says what that rests on, `caveats` what
-    will go wrong all the same. `flags` are those of the best."""
+    will go wrong all the same. `flags` are those of the best. `fits` is False where no named parser reads the
+    calls: then `basis` says what to do instead."""
 
     name: str
     version: str
@@ -22,6 +23,7 @@ class EngineServing:
     caveats: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     chat_template_kwargs: Mapping[str, JSON] = field(default_factory=dict)
+    fits: bool = True
 
     def to_dict(self) -> dict[str, JSON]:
         """As in the report."""

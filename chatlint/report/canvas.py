@@ -48,11 +48,13 @@ NARROWEST, WIDEST = 30, 120
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """`width` in terminal cells; `colour` writes ANSI sequences; without `unicode` all output is ASCII."""
+    """`width` in terminal cells; `colour` writes ANSI sequences; without `unicode` all output is ASCII;
+    `verbose` asks for everything where a short form would do."""
 
     width: int = 80
     colour: bool = False
     unicode: bool = True
+    verbose: bool = False
 
     def draw(self, line: Line) -> str:
         """One line as it is written."""
@@ -143,7 +145,7 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def canvas_for(stream: TextIO, colour: str = "auto") -> Canvas:
+def canvas_for(stream: TextIO, colour: str = "auto", *, verbose: bool = False) -> Canvas:
     """The canvas that `stream` is. `colour` is auto, always or never; auto follows NO_COLOR (no-color.org),
     then FORCE_COLOR, then whether `stream` is a terminal."""
     width = shutil.get_terminal_size().columns
@@ -152,6 +154,7 @@ def canvas_for(stream: TextIO, colour: str = "auto") -> Canvas:
         width=min(max(width, NARROWEST), WIDEST),
         colour=_wants_colour(stream, colour),
         unicode=encoding.replace("-", "").startswith("utf"),
+        verbose=verbose,
     )
 
 

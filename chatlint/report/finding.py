@@ -46,8 +46,11 @@ class Place:
         return len(str(self.line)) if self.line else 1
 
 
-def finding_lines(canvas: Canvas, finding: Finding, template: Template | None) -> Iterator[str]:
-    """The lines of one finding. `template` is None for a finding about a package."""
+def finding_lines(
+    canvas: Canvas, finding: Finding, template: Template | None, *, host: str = ""
+) -> Iterator[str]:
+    """The lines of one finding. `template` is None for a finding about a package. Hosts are named where they
+    are others than `host`, on which the template was judged."""
     place = place_of(finding, template)
     yield from _heading(canvas, finding)
     yield from _location(canvas, place)
@@ -57,6 +60,8 @@ def finding_lines(canvas: Canvas, finding: Finding, template: Template | None) -
             yield from _evidence(canvas, place.gutter, evidence, finding.severity)
     yield from _note(canvas, place.gutter, "in serving", finding.consequence)
     yield from _note(canvas, place.gutter, "fix", finding.fix)
+    if finding.hosts and host not in finding.hosts:
+        yield from _note(canvas, place.gutter, "only on", ", ".join(finding.hosts))
     yield from _note(canvas, place.gutter, _CASES.get(len(finding.cases), "cases"), _about(finding))
 
 

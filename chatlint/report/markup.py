@@ -16,6 +16,15 @@ def html_text(text: str, longest: int = 0) -> str:
     return html.escape(visible(shortened(text, longest)))
 
 
+def html_prose(text: str, longest: int = 0) -> str:
+    """A sentence of chatlint's own as HTML, in which code stands between backticks."""
+    pieces = shortened(text, longest).split("`")
+    return "".join(
+        f"<code>{html_text(piece)}</code>" if index % 2 else html_text(piece)
+        for index, piece in enumerate(pieces)
+    )
+
+
 def md_text(text: str, longest: int = 0) -> str:
     """`text` as Markdown that shows just this text, inside a line or a table's cell."""
     shown = visible(shortened(text, longest)).replace("&", "&amp;").replace("<", "&lt;")

@@ -2,145 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from chatlint.detect.capability import Capabilities, Capability, Support, Switch
 from chatlint.export.serving import Serving
 from chatlint.parse.formats import Confidence, OutputFormat
+from chatlint.report.answers import MARKS, answers_of, groups_of, note_of, spoken
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import words
 from chatlint.report.grammar import grammar_rows
-from chatlint.report.serve_with import caveat_rows, serving_rows
+from chatlint.report.serve_with import basis_rows, caveat_rows, serving_rows
 from chatlint.verdict import TemplateReport, reasoning_state
 from chatlint.verify.trip import RoundTrips
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "roles": (
-        "system",
-        "late_system",
-        "two_systems",
-        "developer",
-        "history",
-        "consecutive_users",
-        "consecutive_assistants",
-        "assistant_first",
-        "system_only",
-        "named_roles",
-    ),
-    "content": (
-        "string_content",
-        "parts_user",
-        "parts_system",
-        "parts_assistant",
-        "parts_tool",
-        "empty_content",
-        "images",
-        "audio",
-        "video",
-    ),
-    "tools": (
-        "tools",
-        "tool_calls",
-        "tool_results",
-        "parallel_tool_calls",
-        "object_arguments",
-        "string_arguments",
-        "content_with_calls",
-        "null_content_with_calls",
-        "call_ids",
-        "documents",
-    ),
-    "reasoning": (
-        "reasoning",
-        "reasoning_last_turn",
-        "reasoning_tool_loop",
-        "reasoning_earlier_turns",
-        "reasoning_earlier_loops",
-        "reasoning_fields",
-        "inline_reasoning",
-    ),
-    "turn": ("generation_prompt", "prefill", "continue_final_message"),
-}
-"""Which capabilities stand together; the others follow in a group of their own, so that none is lost."""
-
-MARKS = {
-    Support.YES: ("✓", "good"),
-    Support.PARTIAL: ("◐", "part"),
-    Support.NO: ("✗", "faint"),
-    Support.RAISES: ("!", "bad"),
-    Support.UNKNOWN: ("?", "faint"),
-}
 _LABEL = 11
 _NARROW = 56
-_NOTE = 320
+_NOTE, _BRIEF = 320, 110
+"""Characters of a note, where everything is said and where it is said shortly."""
 
 
 def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     """The lines between a template's heading and its findings."""
     if report.capabilities:
-        yield from _capabilities(canvas, report.capabilities)
+        yield from (_grid if canvas.verbose else _answers)(canvas, report.capabilities)
         yield from _generation_prompt(canvas, report, report.capabilities)
     if report.format:
         yield from _format(canvas, report.format)
+    yield from _ends(canvas, report)
     if report.round_trips and report.round_trips.trips:
         yield from _round_trips(canvas, report.round_trips)
-    yield from _stops(canvas, report)
     if report.serving:
         yield from _serve_with(canvas, report.serving)
     yield from _limits(canvas, report)
     yield from _missing(canvas, report)
 
 
-def _capabilities(canvas: Canvas, found: Capabilities) -> Iterator[str]:
-    rest = [name for name in found.capabilities if not any(name in group for group in GROUPS.values())]
-    for label, names in (*GROUPS.items(), ("more", tuple(rest))):
-        group = [found.capabilities[name] for name in names if name in found.capabilities]
-        if group:
-            yield from _grid(canvas, label, [_marked(canvas, label, capability) for capability in group])
-            yield from _notes(canvas, label, group)
+def _answers(canvas: Canvas, found: Capabilities) -> Iterator[str]:
+    """One row for each group: what holds, what holds in part, what does not."""
+    for label, answers in answers_of(found):
+        pieces: list[Piece] = []
+        for answer in answers:
+            if pieces:
+                pieces[-1] = (f"{pieces[-1][0]} ", pieces[-1][1])
+            first, *rest = answer.said.split(" ")
+            pieces += [
+                (f"{answer.mark} {first}", answer.style),
+                *((word, answer.style) for word in rest),
+            ]
+            pieces += words(f"({_cut(answer.note, _BRIEF)})", "faint") if answer.note else []
+        yield from _row(canvas, label, pieces)
 
 
-def _grid(canvas: Canvas, label: str, cells: Sequence[Piece]) -> Iterator[str]:
-    if canvas.width < _NARROW:
-        yield canvas.draw([(label, "strong")])
-        label = ""
-    yield from _row(canvas, label, cells)
+def _grid(canvas: Canvas, found: Capabilities) -> Iterator[str]:
+    """Every capability in its place, and what "partial" and "raises" mean here."""
+    for label, group in groups_of(found):
+        if canvas.width < _NARROW:
+            yield canvas.draw([(label, "strong")])
+        cells = [_marked(canvas, label, capability) for capability in group]
+        yield from _row(canvas, label if canvas.width >= _NARROW else "", cells)
+        yield from _notes(canvas, label, group)
 
 
 def _marked(canvas: Canvas, label: str, capability: Capability) -> Piece:
     """A mark and a name, padded to the next stop of the grid."""
     mark, style = MARKS[capability.support]
-    text = f"{mark} {_spoken(label, capability.name)}"
+    text = f"{mark} {spoken(label, capability.name)}"
     stop = (canvas.width - _indent(canvas)) // (3 if canvas.width >= _NARROW else 2)
     return text + " " * (-(canvas.cells(text) + 1) % stop), style
 
 
-def _spoken(label: str, name: str) -> str:
-    """A capability's name under the label of its group."""
-    return name.removeprefix(f"{label}_").replace("_", " ")
-
-
 def _notes(canvas: Canvas, label: str, group: Sequence[Capability]) -> Iterator[str]:
-    """What "partial" and "raises" mean here, once for those of which the same is to be said. What the
-    template refuses has a row of its own."""
+    """Notes once for the capabilities that they hold for."""
     alike: dict[tuple[Support, str], list[str]] = {}
     for capability in group:
-        refused = capability.note.startswith("declined: ")
-        if capability.note and capability.support in (Support.PARTIAL, Support.RAISES) and not refused:
-            alike.setdefault((capability.support, capability.note), []).append(
-                _spoken(label, capability.name)
-            )
+        if note_of(capability):
+            alike.setdefault((capability.support, capability.note), []).append(spoken(label, capability.name))
     indent = " " * (_indent(canvas) + 2)
     for (support, note), names in alike.items():
         mark, style = MARKS[support]
-        said = [*words(f"{mark} {', '.join(names)}:", style), *words(_cut(note), "faint")]
+        said = [*words(f"{mark} {', '.join(names)}:", style), *words(_cut(note, _NOTE), "faint")]
         yield from canvas.wrap(said, indent=indent + "  ", first=[(indent, "")])
 
 
-def _cut(note: str) -> str:
+def _cut(note: str, longest: int) -> str:
     """Some of the host's messages hold the whole prompt."""
-    return note if len(note) <= _NOTE else f"{note[: _NOTE - 1]}…"
+    return note if len(note) <= longest else f"{note[: longest - 1]}…"
 
 
 def _state(report: TemplateReport, setting: str) -> str:
@@ -184,8 +131,6 @@ def _format(canvas: Canvas, output: OutputFormat) -> Iterator[str]:
         label = "" if index or canvas.width < _NARROW else "writes"
         first = [*_label(canvas, label), (part.ljust(widest + 2), "faint")]
         yield from canvas.fold(pieces, indent=" " * (_indent(canvas) + widest + 2), first=first)
-    if output.end_of_turn:
-        yield from _row(canvas, "turn ends", [(mark, "literal") for mark in output.end_of_turn])
 
 
 def _was_learned(output: OutputFormat) -> bool:
@@ -206,25 +151,38 @@ def _round_trips(canvas: Canvas, found: RoundTrips) -> Iterator[str]:
         yield from _row(canvas, "", [(f"{trip.case}:", "part"), *words(", ".join(lost), "faint")])
 
 
-def _stops(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
-    """What ends a turn as the files declare it, files that agree in one line."""
-    sources: dict[tuple[str, ...], list[str]] = {}
+def _ends(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    """What ends a turn, and which files declare it to; what else files declare has a row of its own."""
+    ends = report.format.end_of_turn if report.format else ()
+    declared: dict[tuple[str, ...], list[str]] = {}
     for source, stops in report.declared_stops.items():
         texts = [stop.text if stop.text is not None else f"id {stop.id}" for stop in stops]
-        sources.setdefault(tuple(texts), []).append(source)
-    for index, (shown, names) in enumerate(sources.items()):
-        pieces = [*((text, "special") for text in shown), *words(f"by {', '.join(names)}", "faint")]
+        declared.setdefault(tuple(texts), []).append(source)
+    if ends:
+        told = declared.pop(ends, [])
+        by = words(f"declared by {', '.join(told)}", "faint") if told else []
+        yield from _row(canvas, "turn ends", [*((mark, "literal") for mark in ends), *by])
+    for index, (shown, names) in enumerate(declared.items()):
+        pieces = [*((text, "special") for text in shown), *words(f"declared by {', '.join(names)}", "faint")]
         yield from _row(canvas, "" if index else "stops", pieces)
 
 
 def _serve_with(canvas: Canvas, serving: Serving) -> Iterator[str]:
-    """What engines are told, one line for each."""
+    """What engines are told, one row for each where one row is not enough for all; then what is to be said of
+    them, once."""
     rows = list(serving_rows(serving))
+    together = "; ".join(f"{engine} {' '.join(word for word, _ in pieces)}" for engine, pieces in rows)
+    if canvas.cells(together) <= canvas.width - _indent(canvas):
+        rows = [("", words(together))]
     widest = max(canvas.cells(engine) for engine, _ in rows)
+    if canvas.width < _NARROW:
+        yield canvas.draw([("serve with", "strong")])
     for index, (engine, pieces) in enumerate(rows):
-        first = [*_label(canvas, "" if index else "serve with"), (f"{engine.ljust(widest)} ", "")]
-        yield from canvas.wrap(pieces, indent=" " * (_indent(canvas) + widest + 1), first=first)
-    for pieces in caveat_rows(serving):
+        label = "" if index or canvas.width < _NARROW else "serve with"
+        beside = f"{engine.ljust(widest)} " if widest else ""
+        indent = " " * (_indent(canvas) + len(beside))
+        yield from canvas.wrap(pieces, indent=indent, first=[*_label(canvas, label), (beside, "")])
+    for pieces in (*basis_rows(serving, verbose=canvas.verbose), *caveat_rows(serving)):
         yield from canvas.wrap(pieces, indent=" " * (_indent(canvas) + 2), first=_label(canvas, ""))
 
 
@@ -238,14 +196,24 @@ def _limits(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
 
 def _missing(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     """What this version does not evaluate is said; silence would read as clean."""
+    if canvas.verbose:
+        yield from _reasons(canvas, report)
+    elif report.unevaluated:
+        names = ", ".join(rule for rule, _ in report.unevaluated)
+        said = [*words(names), *words("(--verbose says why)", "faint")]
+        yield from _row(canvas, "unevaluated", said)
+    for failure in report.failures:
+        yield from _row(canvas, "failed", words(f"{failure.stage} {failure.subject}: {failure.message}"))
+
+
+def _reasons(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
+    """Why rules could not tell, each reason once."""
     reasons: dict[str, list[str]] = {}
     for rule, reason in report.unevaluated:
         reasons.setdefault(reason, []).append(rule)
     for index, (reason, rules) in enumerate(reasons.items()):
         said = [*words(", ".join(rules)), *words(f"({reason})", "faint")]
         yield from _row(canvas, "" if index else "unevaluated", said)
-    for failure in report.failures:
-        yield from _row(canvas, "failed", words(f"{failure.stage} {failure.subject}: {failure.message}"))
 
 
 def _text_row(canvas: Canvas, label: str, text: str, setting: str) -> Iterator[str]:

@@ -1,20 +1,39 @@
-"""The block "serve with": what each engine is told, and what goes wrong all the same."""
+"""The block "serve with": what each engine is told, what that rests on, and what goes wrong all the same."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from chatlint.export.serving import EngineServing, Serving
 from chatlint.report.canvas import Piece
 from chatlint.report.finding import words
 
+_ENGINE = "\0"
+"""Stands for an engine and its version where several are to be named in one sentence."""
+
 
 def serving_rows(serving: Serving) -> Iterator[tuple[str, list[Piece]]]:
-    """(engine, pieces): its flags, or what to do instead."""
+    """(engine, pieces): its flags. Engines that are told nothing, for the same reason, are in one row."""
+    idle: dict[str, list[str]] = {}
     for engine in serving.engines.values():
-        yield engine.name, _told(engine)
+        if engine.flags:
+            yield engine.name, words(" ".join(engine.flags))
+        else:
+            idle.setdefault(engine.basis if engine.fits else "no flags", []).append(engine.name)
+    for basis, names in idle.items():
+        yield ", ".join(names), words(basis, "faint")
+
+
+def basis_rows(serving: Serving, *, verbose: bool = False) -> Iterator[list[Piece]]:
+    """What to do where no parser fits, that of several engines once; `verbose`: what all flags rest on."""
+    said: dict[str, list[str]] = {}
+    for engine in serving.engines.values():
+        if not engine.fits or (verbose and engine.flags):
+            said.setdefault(_unnamed(engine), []).append(f"{engine.name} {engine.version}")
+    for basis, names in said.items():
+        yield [("·", "faint"), *words(_named(basis, names), "faint")]
     if serving.why_not:
-        yield "transformers", words(serving.why_not, "faint")
+        yield [("·", "faint"), *words(f"transformers: {serving.why_not}", "faint")]
 
 
 def caveat_rows(serving: Serving) -> Iterator[list[Piece]]:
@@ -27,12 +46,16 @@ def caveat_rows(serving: Serving) -> Iterator[list[Piece]]:
         yield [("!", "part"), *words(f"{', '.join(names)}: {caveat}", "faint")]
 
 
-def _told(engine: EngineServing) -> list[Piece]:
-    if not engine.flags:
-        return words(engine.basis, "faint")
-    told = words(" ".join(engine.flags))
-    return (
-        told
-        if engine.tool_call_parser or engine.reasoning_parser
-        else [*told, *words(f"({engine.basis})", "faint")]
-    )
+def _unnamed(engine: EngineServing) -> str:
+    return engine.basis.replace(f"{engine.name} {engine.version}", _ENGINE)
+
+
+def _named(basis: str, engines: list[str]) -> str:
+    if _ENGINE in basis:
+        return basis.replace(_ENGINE, _joined(engines))
+    return f"{_joined(name.rpartition(' ')[0] for name in engines)}: {basis}"
+
+
+def _joined(names: Iterable[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} or {last}" if first else last

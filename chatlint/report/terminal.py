@@ -1,4 +1,5 @@
-"""The report for a person at a terminal: each template on one screen, then its findings, then the sum."""
+"""The report for a person at a terminal: each template at a glance, what is wrong, what is worth knowing, the
+sum. Whoever asks for everything (`Canvas.verbose`) gets it."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterator
 
 from chatlint.report.canvas import Canvas, Piece
 from chatlint.report.finding import finding_lines, words
+from chatlint.report.infos import info_lines
 from chatlint.report.overview import overview_lines
 from chatlint.rules.finding import Severity
 from chatlint.source.engine_templates import differ
@@ -13,6 +15,7 @@ from chatlint.source.package import TargetKind, TemplatePick
 from chatlint.verdict import Report, TargetFailure, TargetReport, TemplateReport
 
 _PLURALS = {Severity.ERROR: "errors", Severity.WARNING: "warnings", Severity.INFO: "infos"}
+_ORDER = tuple(_PLURALS)
 
 
 def terminal(report: Report, canvas: Canvas) -> str:
@@ -99,18 +102,23 @@ def _failure(canvas: Canvas, status: str, failure: TargetFailure) -> Iterator[st
 
 
 def _findings(
-    canvas: Canvas, target: TargetReport, template: TemplateReport, *, with_package: bool
+    canvas: Canvas, target: TargetReport, report: TemplateReport, *, with_package: bool
 ) -> Iterator[str]:
+    """The worst first. What is only worth knowing is a line each, unless everything is asked for."""
     if with_package:
         for failure in target.failures:
             said = words(f"{failure.subject}: {failure.message}")
             yield from canvas.wrap(said, indent="  ", first=[("not read: ", "warning")])
             yield ""
-        for finding in target.findings:
-            yield from finding_lines(canvas, finding, None)
+    shared = [(finding, None) for finding in target.findings] if with_package else []
+    found = [*shared, *((finding, report.template) for finding in report.findings)]
+    brief = [] if canvas.verbose else [one for one in found if one[0].severity is Severity.INFO]
+    for finding, template in sorted(found, key=lambda one: _ORDER.index(one[0].severity)):
+        if canvas.verbose or finding.severity is not Severity.INFO:
+            yield from finding_lines(canvas, finding, template, host=report.host)
             yield ""
-    for finding in template.findings:
-        yield from finding_lines(canvas, finding, template.template)
+    if brief:
+        yield from info_lines(canvas, brief)
         yield ""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint import __version__
+from chatlint.report.answers import GROUPS
 from chatlint.report.markup import md_cell, md_code, md_text
-from chatlint.report.overview import GROUPS
 from chatlint.survey.rows import SEVERITIES, SUPPORTS
 from chatlint.survey.summary import Mark, Sentence, percent, sentences
 from chatlint.survey.tally import Group, Tally, largest

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from chatlint.records import dataclass
+from chatlint.report.answers import GROUPS
 from chatlint.report.markup import html_text
-from chatlint.report.overview import GROUPS
 from chatlint.survey.rows import SEVERITIES, Answer, Fault, Row
 from chatlint.survey.tally import Holders, Tally
 

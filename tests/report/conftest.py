@@ -170,10 +170,15 @@ def report():
         status=Status.NO_TEMPLATE,
         failure=TargetFailure("load", "models/theirs has no chat template", "it may be a base model"),
     )
-    return Report(Settings(), (checked, failed))
+    # The rules are named: a new one is no new snapshot.
+    known = ("CT201", "double-bos", "prefix-break", "tool-calls-lost", "syntax")
+    return Report(Settings(select=known), (checked, failed))
 
 
-HOSTILE = "\x1b[31m\x1b]8;;http://x\x07\x00\x9b2J\u202e\u2066[/INST][red]\ud800\u200b\r\n{%"
+HOSTILE = (
+    "\x1b[31m\x1b]8;;http://x\x07\x00\x9b2J\u202e\u2066[/INST][red]\ud800\u200b\r\n{%"
+    "]]></script></pre><img src=x onerror=y>\"'&`|\n::error::%0A::stop-commands::x\n[a](http://x)"
+)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
@@ -19,6 +20,11 @@ class TextFile(SingleFileSnapshotExtension):
     file_extension = "txt"
 
 
+def _styleless(text):
+    """A page without its looks: those are for eyes to judge."""
+    return re.sub("<style>.*?</style>", "<style></style>", text, flags=re.S)
+
+
 @pytest.fixture
 def text_file(snapshot):
     return snapshot.use_extension(TextFile)
@@ -26,11 +32,15 @@ def text_file(snapshot):
 
 @pytest.mark.parametrize("name", sorted(REPORTERS))
 def test_the_fixed_report(report, text_file, name):
-    assert REPORTERS[name](report, Canvas(80)) == text_file(name=name)
+    assert _styleless(REPORTERS[name](report, Canvas(80))) == text_file(name=name)
 
 
 def test_the_fixed_report_on_a_narrow_terminal(report, text_file):
     assert REPORTERS["terminal"](report, Canvas(40)) == text_file(name="terminal-40")
+
+
+def test_the_fixed_report_with_everything(report, text_file):
+    assert REPORTERS["terminal"](report, Canvas(100, verbose=True)) == text_file(name="terminal-verbose")
 
 
 def test_the_fixed_report_in_ascii(report):
@@ -42,8 +52,9 @@ def test_the_fixed_report_in_ascii(report):
 def test_no_line_is_wider_than_the_canvas(report, hostile, width, unicode):
     canvas = Canvas(width, unicode=unicode)
     for one in (report, hostile):
-        lines = REPORTERS["terminal"](one, canvas).splitlines()
-        assert [line for line in lines if canvas.cells(line) > width] == []
+        for verbose in (False, True):
+            lines = REPORTERS["terminal"](one, replace(canvas, verbose=verbose)).splitlines()
+            assert [line for line in lines if canvas.cells(line) > width] == []
 
 
 @pytest.mark.parametrize("name", sorted(REPORTERS))
