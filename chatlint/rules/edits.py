@@ -255,13 +255,18 @@ def by_truth(*names: str) -> Ways:
     return ways
 
 
+_THERE = {("defined",): "", ("not", "none"): "", ("not", "None"): ""}
+_ABSENT = {("not", "defined"): "not ", ("none",): "not ", ("None",): "not ", ("undefined",): "not "}
+_WORDS_OF_TESTS = {**_THERE, **_ABSENT}
+
+
 def _defined(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
     for chain in tag.chains:
         end = chain.last + 2 + (tag.near(chain.last + 2) == "not")
-        asked = tag.near(chain.last + 1) == "is" and (end == chain.last + 3, tag.near(end))
-        if chain.names[-1] in names and asked in ((False, "defined"), (True, "none"), (True, "None")):
+        test = tuple(tag.near(place) for place in range(chain.last + 2, end + 1))
+        if chain.names[-1] in names and tag.near(chain.last + 1) == "is" and test in _WORDS_OF_TESTS:
             start = tag.tokens[chain.first].start
-            text = source[start : tag.tokens[chain.last].end]
+            text = _WORDS_OF_TESTS[test] + source[start : tag.tokens[chain.last].end]
             yield Edit(start, tag.tokens[end].end, text)
 
 
@@ -271,6 +276,29 @@ def _contained(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
         if name and name.kind == "string" and name.text[1:-1] in names and tag.near(chain.first - 1) == "in":
             first, last = tag.tokens[chain.first], tag.tokens[chain.last]
             yield Edit(name.start, last.end, f"{source[first.start : last.end]}.{name.text[1:-1]}")
+
+
+def results_in_own_turns(source: str) -> Iterator[Edits]:
+    """A branch for some role, in whose header the role itself is printed, also takes results."""
+    tags = tags_of(source)
+    for number, tag in enumerate(tags):
+        for chain in tag.chains if tag.word in ("if", "elif") else ():
+            role = tag.tokens[chain.last + 2] if chain.last + 2 < len(tag.tokens) else None
+            if chain.names[-1] == "role" and tag.near(chain.last + 1) == "==" and role is not None:
+                if role.kind == "string" and _prints(tags[number + 1 :], "role"):
+                    yield (Edit(tag.tokens[chain.last + 1].start, role.end, f"in [{role.text}, 'tool']"),)
+
+
+def _prints(tags: Iterable[Tag], member: str) -> bool:
+    """Whether a branch that begins here prints a member."""
+    depth = 0
+    for tag in tags:
+        depth += (tag.word in ("if", "for")) - (tag.word in ("endif", "endfor"))
+        if depth < 0 or (depth == 0 and tag.word in ("elif", "else")):
+            return False
+        if tag.prints and any(chain.names[-1] == member for chain in tag.chains):
+            return True
+    return False
 
 
 # -- the generation prompt -----------------------------------------------------------------------------------

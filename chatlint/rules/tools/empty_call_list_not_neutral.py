@@ -38,6 +38,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import OLDER
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, by_truth
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end, content_shown, declined, faulted, said
@@ -57,6 +58,14 @@ _ASKED = (
 )
 """Questions to which null and nothing can be two answers."""
 _FIX = "Ask `{% if message.tool_calls %}`: null and an empty list are false."
+
+
+def _shows(seen: Observation) -> bool:
+    messages = seen.case.conversation.messages
+    return any("tool_calls" in message and not message["tool_calls"] for message in messages)
+
+
+_MENDING = Mending(by_truth("tool_calls"), _shows)
 
 
 @rule("CT417", severity=Severity.ERROR)
@@ -85,6 +94,7 @@ def _causes(trace: Trace, subject: Subject, probe: str, given: str) -> Iterator[
             sights=(Sight(seen),),
             hosts=hosts,
             fix=_FIX,
+            mending=_MENDING,
         )
     elif seen.prompt and content_shown(without, _ANSWER) and not content_shown(seen, _ANSWER):
         yield Cause(
@@ -94,6 +104,7 @@ def _causes(trace: Trace, subject: Subject, probe: str, given: str) -> Iterator[
             sights=(at_end(seen, "the answer is nowhere up to here"),),
             hosts=hosts,
             fix=_FIX,
+            mending=_MENDING,
         )
     elif seen.prompt and seen.text != without.text:
         yield _written_otherwise(seen, without, given, hosts)
@@ -110,4 +121,5 @@ def _written_otherwise(seen: Observation, without: Observation, given: str, host
         severity=Severity.WARNING,
         hosts=hosts,
         fix=_FIX,
+        mending=_MENDING,
     )

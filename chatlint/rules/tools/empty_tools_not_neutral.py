@@ -36,6 +36,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.edits import Mending, by_truth
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import declined, faulted, said
@@ -51,6 +52,13 @@ if TYPE_CHECKING:
 _PROBES = ("roles/system-user", "roles/user")
 _FIX = "Ask `{% if tools %}`: an empty list is false."
 _SHOWN = 60
+
+
+def _shows(seen: Observation) -> bool:
+    return seen.case.conversation.tools is not None and not seen.case.conversation.tools
+
+
+_MENDING = Mending(by_truth("tools"), _shows)
 
 
 @rule("CT416", severity=Severity.WARNING)
@@ -70,6 +78,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             consequence="Requests of clients that always send `tools` fail.",
             sights=tuple(Sight(one) for one in failed),
             fix=_FIX,
+            mending=_MENDING,
         )
     elif differ:
         yield Cause(
@@ -78,6 +87,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             consequence="The model is told to call tools, and has none: it invents some, or answers worse.",
             sights=tuple(_sight(none, empty) for none, empty in differ),
             fix=_FIX,
+            mending=_MENDING,
         )
 
 

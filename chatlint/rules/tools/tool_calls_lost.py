@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import advertises, in_history, lost_parts, reads_calls
 from chatlint.rules.cause import Cause, Gathering
+from chatlint.rules.edits import Mending, results_in_own_turns
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end, crashes
@@ -40,7 +41,17 @@ from chatlint.rules.sights import at_end, crashes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
+
+_RESULT = "the result"
+
+
+def _shows(seen: Observation) -> bool:
+    return any(message.get("role") == "tool" for message in seen.case.conversation.messages)
+
+
+_RESULTS = Mending(results_in_own_turns, _shows)
 
 
 @rule("CT402", severity=Severity.ERROR)
@@ -68,6 +79,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             line=_line(subject),
             severity=None if offered else Severity.WARNING,
             fix="Write every call of `message.tool_calls`, and messages of role `tool`.",
+            mending=_RESULTS if parts == _RESULT else None,
         )
     if form.whole:
         plain = {**form.variant, "result_name": "given"}
