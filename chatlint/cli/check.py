@@ -61,10 +61,6 @@ Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="On the terminal, show infos whole, and why.", show_default=False),
 ]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", "-v", help="On the terminal, show infos whole, and why.", show_default=False),
-]
 Jobs = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
