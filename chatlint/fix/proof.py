@@ -1,7 +1,7 @@
 """Whether a change to a template mends one thing and leaves all else as it is.
 
 What is asked of the old template is asked of the new one, and the other way round. The cause must be gone,
-nothing new may be wrong, and every case that passed must give the same prompt, byte for byte. Passed has each
+no error and no warning may be new, and every case that passed must give the same prompt, byte for byte. Passed has each
 case that gave a prompt which does not show the fault; a refusal in words counts as well, and must stay. A
 case that broke may give a prompt now, and one that shows the fault must give another.
 """
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from chatlint.fix.examined import Examined, Name
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules.edits import Mending
+from chatlint.rules.finding import Severity
 from chatlint.rules.severity import SEVERITIES
 
 if TYPE_CHECKING:
@@ -30,10 +31,8 @@ def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = (
     assert cause.mending is not None
     if name in new.causes:
         return "the finding stays"
-    added = [rule for rule, _ in new.causes if rule not in {known for known, _ in old.causes}]
-    added += [one[0] for one in new.causes if one not in old.causes] if not added else []
-    if added or new.broken - old.broken:
-        return f"it would bring {min([*added, *(new.broken - old.broken)])}"
+    if added := [*_added(old, new), *sorted(new.broken - old.broken)]:
+        return f"it would bring {added[0]}"
     if worse := _worse(old, new):
         return f"{worse} would be worse"
     if new.misread > old.misread:
@@ -45,13 +44,22 @@ def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = (
     return _on_hosts(old, new, cause.hosts, cause.mending)
 
 
+def _added(old: Examined, new: Examined) -> list[str]:
+    """Rules with findings that were not there. An info states a property: one that the fault hid may show."""
+    added = [one for name, one in new.causes.items() if name not in old.causes]
+    return [rule.name for rule, cause in added if _severity(rule, cause) is not Severity.INFO]
+
+
 def _worse(old: Examined, new: Examined) -> str:
     for name, (rule, cause) in new.causes.items():
-        known = old.causes[name][1]
-        now, before = cause.severity or rule.severity, known.severity or rule.severity
-        if SEVERITIES.index(now) < SEVERITIES.index(before):
+        known = old.causes.get(name)
+        if known and SEVERITIES.index(_severity(rule, cause)) < SEVERITIES.index(_severity(*known)):
             return rule.name
     return ""
+
+
+def _severity(rule: Rule, cause: Cause) -> Severity:
+    return cause.severity or rule.severity
 
 
 def _changed(old: Trace, new: Trace, mending: Mending) -> str:

@@ -284,9 +284,9 @@ def results_in_own_turns(source: str) -> Iterator[Edits]:
     for number, tag in enumerate(tags):
         for chain in tag.chains if tag.word in ("if", "elif") else ():
             role = tag.tokens[chain.last + 2] if chain.last + 2 < len(tag.tokens) else None
-            if chain.names[-1] == "role" and tag.near(chain.last + 1) == "==" and role is not None:
-                if role.kind == "string" and _prints(tags[number + 1 :], "role"):
-                    yield (Edit(tag.tokens[chain.last + 1].start, role.end, f"in [{role.text}, 'tool']"),)
+            compared = chain.names[-1] == "role" and tag.near(chain.last + 1) == "=="
+            if compared and role and role.kind == "string" and _prints(tags[number + 1 :], "role"):
+                yield (Edit(tag.tokens[chain.last + 1].start, role.end, f"in [{role.text}, 'tool']"),)
 
 
 def _prints(tags: Iterable[Tag], member: str) -> bool:
