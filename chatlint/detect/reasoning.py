@@ -21,6 +21,8 @@ FIELDS: Mapping[str, str] = {
     "parts": "/content/0/thinking",
 }
 """Value of the axis `reasoning` → where the text then stands in a message."""
+UNPROMPTED: Variant = {"generation": "off"}
+"""Some templates write the last answer whole only where no generation prompt follows: as text to train on."""
 PLACES = (
     ("reasoning_last_turn", "reasoning/last"),
     ("reasoning_tool_loop", "reasoning/call-result"),
@@ -37,8 +39,8 @@ SPOKEN = {
 
 @dataclass(frozen=True, slots=True)
 class ReasoningForm:
-    """How this template takes reasoning: the field it stands in and the switches that show it. `shown` says
-    whether it was ever shown."""
+    """How this template takes reasoning: the field it stands in and the switches (or `UNPROMPTED`) that show
+    it. `shown` says whether it was ever shown."""
 
     field: str
     switches: Variant
@@ -55,7 +57,8 @@ def find_reasoning_form(footing: Footing, calls: Variant | None) -> ReasoningFor
     None where there are none."""
     asked: list[Observation] = []
     for field, switches in _forms(footing):
-        for probe in ("reasoning/last", "reasoning/call-result")[: 1 + (calls is not None)]:
+        loops = calls is not None and UNPROMPTED.keys().isdisjoint(switches)
+        for probe in ("reasoning/last", "reasoning/call-result")[: 1 + loops]:
             variant = {"reasoning": field} if field != "reasoning_content" else {}
             seen = footing.look(probe, calls or {} if "call" in probe else {}, variant, switches)
             asked.append(seen)
@@ -87,6 +90,9 @@ def _forms(footing: Footing) -> Iterator[tuple[str, Variant]]:
     if footing.mentions(r"['\"]thinking['\"]|\.thinking\b"):
         yield "parts", {}
         yield "parts", on
+    yield "reasoning_content", UNPROMPTED
+    if on:
+        yield "reasoning_content", {**on, **UNPROMPTED}
 
 
 def _kept(seen: Observation, field: str, message: str = ANSWER) -> bool:
@@ -154,7 +160,10 @@ def _kept_by_switch(asker: _Asker, name: str, probe: str, seen: Observation) -> 
 
 
 def _with(switches: Variant) -> str:
-    return f"only with {spelled(switches)}" if switches else ""
+    rest = {axis: value for axis, value in switches.items() if axis not in UNPROMPTED}
+    ways = [f"with {spelled(rest)}"] if rest else []
+    ways += [] if rest == switches else ["without a generation prompt"]
+    return f"only {', '.join(ways)}" if ways else ""
 
 
 def _summary(form: ReasoningForm, places: Sequence[Capability]) -> Capability:

@@ -12,10 +12,9 @@ from dataclasses import field
 
 from chatlint.detect.calls import CallForm, find_call_form
 from chatlint.detect.footing import Footing, find_footing
-from chatlint.detect.kwargs import reasoning_on
 from chatlint.detect.reasoning import ReasoningForm, find_reasoning_form
 from chatlint.infer.bodies import Body, Grade, bodies_of, grade_of
-from chatlint.infer.turns import Part, Turn, turn_of
+from chatlint.infer.turns import Turn, turn_of
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
 from chatlint.records import dataclass
@@ -66,20 +65,8 @@ def find_samples(trace: Trace, syntax: Syntax) -> Samples:
     if form.name or form.arguments:
         _choose_calls(samples, form)
     reasoning = find_reasoning_form(footing, samples.calls)
-    samples.reasoning = reasoning.variant if reasoning.shown else _reasoning_of_last(samples)
+    samples.reasoning = reasoning.variant if reasoning.shown else None
     return samples
-
-
-def _reasoning_of_last(samples: Samples) -> Variant | None:
-    """The switches with which a last turn shows reasoning where no generation prompt follows; None if it
-    does not."""
-    if not samples.footing.mentions("think|reason|thought"):
-        return None
-    for switches in ({}, reasoning_on(samples.footing)):
-        turn = samples.turn("reasoning/last", OFF, switches)
-        if turn and turn.has(Part.REASONING):
-            return switches
-    return None
 
 
 def _choose_calls(samples: Samples, form: CallForm) -> None:

@@ -23,6 +23,7 @@ ANSWER = turns(
     head="{% set last = namespace(answer=0) %}{% for m in messages if m.role == 'assistant' %}{% set last.answer = messages.index(m) %}{% endfor %}",
 )
 SWITCHED = turns("{% if enable_thinking %}" + THOUGHT + "{% endif %}" + TEXT)
+TRAINING = turns("{% if not add_generation_prompt and loop.last %}" + THOUGHT + "{% endif %}" + TEXT + CALLS)
 PARTS = turns(
     "{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content or [] %}{{ p.thinking if p.type == 'thinking' else p.text }}{% endfor %}{% endif %}"
 )
@@ -40,6 +41,7 @@ CUT = turns("{{ (m.content or '').split('</think>')[-1] }}")
         (KEPT, "partial", "yes", "yes", "partial"),
         (ANSWER, "partial", "yes", "yes", "no"),
         (SWITCHED, "partial", "yes", "no", "yes"),
+        (TRAINING, "partial", "yes", "no", "no"),
         (PARTS, "yes", "yes", "no", "yes"),
         (DATA, "no", "no", "no", "no"),
     ],
@@ -52,6 +54,7 @@ def test_where_reasoning_is_kept(text, support, last, loop, earlier):
 
 def test_what_is_said_of_it():
     assert detected(SWITCHED).capabilities["reasoning_last_turn"].note == "only with enable_thinking=true"
+    assert detected(TRAINING).capabilities["reasoning_last_turn"].note == "only without a generation prompt"
     assert detected(KEPT).capabilities["reasoning_earlier_turns"].note == "only with keep_thinking=true"
     assert "kept in the last turn" in detected(LAST).capabilities["reasoning"].note
     assert "dropped from a running tool loop" in detected(LAST).capabilities["reasoning"].note
