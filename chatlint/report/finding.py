@@ -26,6 +26,7 @@ _LABEL = 12
 """Cells of the widest label (`in serving`) and its gap."""
 _NARROW = 56
 """Canvases narrower than this have no column for labels."""
+_PREPARED = "(by what is made of the conversation there)"
 _CASES = {0: "code", 1: "case"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -62,6 +63,8 @@ def finding_lines(
     yield from _note(canvas, place.gutter, "fix", finding.fix)
     if finding.hosts and host not in finding.hosts:
         yield from _note(canvas, place.gutter, "only on", ", ".join(finding.hosts))
+    if finding.hidden_on:
+        yield from _note(canvas, place.gutter, "hidden on", f"{', '.join(finding.hidden_on)} {_PREPARED}")
     yield from _note(canvas, place.gutter, _CASES.get(len(finding.cases), "cases"), _about(finding))
 
 

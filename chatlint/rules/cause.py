@@ -51,7 +51,8 @@ class Cause:
     `key` names the cause within its rule, in words that do not change when the template is edited elsewhere:
     the fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
     sights can tell. `severity` None is the rule's own, and `profiles` goes before the rule's `profiles`;
-    `hosts` are those in which it holds, where that is not the subject's. What is `own` is chatlint's fault: a
+    `hosts` are those in which it holds, where a rule says so itself; `hidden_on` others, whose preparation
+    hides it (see `elsewhere`). What is `own` is chatlint's fault: a
     failure in the report, never a finding on the author.
     """
 
@@ -65,6 +66,7 @@ class Cause:
     confidence: Confidence = Confidence.HIGH
     fix: str = ""
     hosts: tuple[str, ...] = ()
+    hidden_on: tuple[str, ...] = ()
     own: bool = False
     profiles: Mapping[str, Severity] = field(default_factory=dict)
     mending: Mending | None = None

@@ -48,11 +48,32 @@ class Evidence:
     note: str = ""
 
 
+class SuppressedBy(StrEnum):
+    """Who accepted a finding."""
+
+    COMMENT = "comment"
+    """A comment in the template."""
+    BASELINE = "baseline"
+    """The file of findings that were there before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suppression:
+    """Why a finding does not count: the comment in line `line` of the template with its reason, or the
+    baseline."""
+
+    by: SuppressedBy
+    reason: str = ""
+    line: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix`
-    says what to change. `fingerprint` survives moved lines. `profiles` holds the severity in those profiles
-    in which it has another one."""
+    says what to change. `fingerprint` survives moved lines. `hosts` are those in which it holds, `hidden_on`
+    those whose preparation of a conversation hides it; of a host in neither it is not known. `profiles` holds
+    the severity in those profiles in which it has another one. What is `suppressed` is shown nowhere but in
+    reports for machines, and counts for nothing."""
 
     rule: str
     code: str
@@ -66,4 +87,6 @@ class Finding:
     evidence: tuple[Evidence, ...] = ()
     fix: str = ""
     fingerprint: str = ""
+    suppressed: Suppression | None = None
     profiles: Mapping[Profile, Severity] = field(default_factory=dict)
+    hidden_on: tuple[str, ...] = ()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from chatlint.config import Profile
 from chatlint.records import dataclass
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
+from chatlint.rules.elsewhere import settled
 from chatlint.rules.finding import Evidence, Finding
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
@@ -47,7 +48,7 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
     unevaluated: list[tuple[str, str]] = []
     for rule in sorted(selection.rules(), key=lambda rule: rule.needs):
         try:
-            causes = causes_of(rule, subject)
+            causes = settled(subject, rule, causes_of(rule, subject))
             findings += _findings(rule, subject, causes)
             failures += [_own_fault(rule, cause) for cause in causes if cause.own]
         except NotEvaluated as reason:
@@ -55,6 +56,7 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
             failures.append(Failure("rules", rule.name, message))
+    subject.close()
     return Judged(tuple(sorted(findings, key=rank)), tuple(failures), tuple(unevaluated))
 
 
@@ -105,6 +107,7 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         evidence=tuple(_evidence(sight) for sight in sights[:1]),
         fix=cause.fix,
         fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
+        hidden_on=cause.hidden_on,
         profiles={**rule.profiles, **{Profile(name): cause.profiles[name] for name in cause.profiles}},
     )
 

@@ -15,13 +15,26 @@ if TYPE_CHECKING:
     from chatlint.detect.calls import CallForm
     from chatlint.detect.capability import Capabilities, Switch
     from chatlint.detect.footing import Footing
+    from chatlint.facts import FactChange
     from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
     from chatlint.render.shaping import Manners
     from chatlint.render.syntax import Syntax, SyntaxFault
+    from chatlint.rules.ignores import Ignore
     from chatlint.source.package import Package, Template
     from chatlint.verify.trip import RoundTrips
+
+
+@dataclass(frozen=True, slots=True)
+class FactDrift:
+    """What a report says of a template otherwise than the one in `file` that it is held to. `unknown` where
+    that says nothing of the target, `same_text` where the template itself is the one of then."""
+
+    file: str
+    changes: tuple[FactChange, ...] = ()
+    same_text: bool = False
+    unknown: bool = False
 
 
 @dataclass(slots=True)
@@ -36,10 +49,15 @@ class Subject:
     format: OutputFormat | None = None
     round_trips: RoundTrips | None = None
     capabilities: Capabilities | None = None
+    drift: FactDrift | None = None
+    """For the rules on the report, which run when it is made."""
+    unused_ignores: tuple[tuple[Ignore, tuple[str, ...]], ...] = ()
+    """Comments that ignore rules, each with those of its rules that it ignored nothing of."""
     _syntax: Syntax | None = None
     _broken: list[SyntaxFault] | None = field(default=None)
     _footing: Footing | None = None
     _call_form: CallForm | None = None
+    _others: dict[str, Trace] = field(default_factory=dict)
 
     @property
     def syntax(self) -> Syntax:
@@ -119,6 +137,17 @@ class Subject:
         if self.capabilities is None:
             self.capabilities = detect_capabilities(self.trace, self.syntax)
         return self.capabilities.switches
+
+    def elsewhere(self, host: str) -> Trace:
+        """A trace of the same template on another host, kept until `close`."""
+        if host not in self._others:
+            self._others[host] = self.on_host(host)
+        return self._others[host]
+
+    def close(self) -> None:
+        """End the renderers of other hosts."""
+        for other in self._others.values():
+            other.close()
 
     def on_host(self, host: str) -> Trace:
         """A trace of the same template on another host, to be closed by the caller. What this host gives the

@@ -280,7 +280,7 @@ def test_evidence_is_the_smallest_case_and_marks_the_place(rules: list[Rule]) ->
     assert finding.cases == ("roles/user", "roles/user-assistant-user")
     evidence = finding.evidence[0]
     assert evidence.text[evidence.start : evidence.end] == "Walnut"
-    assert finding.hosts == ("transformers-5.24",)
+    assert finding.hosts[0] == "transformers-5.24"
 
 
 def test_sights_of_one_cause_are_gathered_once_per_case() -> None:

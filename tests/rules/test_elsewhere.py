@@ -1,0 +1,75 @@
+"""Findings name the hosts in which they hold, and those that hide them; and little is rendered for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatlint.rules.run import run
+from chatlint.rules.selection import Selection
+from tests.rules.subjects import subject_of
+
+ALL = ("transformers-5.24", "transformers-4.57", "vllm", "llama.cpp")
+TOOLS = "{% if tools %}{{ tools | tojson }}\n{% endif %}"
+END = "<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+STRINGS = TOOLS + "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}" + END
+TWICE = (
+    TOOLS + "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}"
+    "{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}" + END
+)
+
+
+def only(source, rule, **kwargs):
+    with subject_of(source, **kwargs) as subject:
+        judged = run(subject, Selection(select=(rule,)))
+        assert not judged.failures
+        return judged.findings
+
+
+def test_parts_are_texts_before_servers_hand_them_on():
+    (found,) = only(STRINGS, "content-shape")
+    assert found.hosts == ALL[:2]
+    assert found.hidden_on == ALL[2:]
+
+
+def test_arguments_are_objects_before_servers_hand_them_on():
+    (found,) = only(TWICE, "argument-shape")
+    assert found.hosts == ALL[:2]
+    assert found.hidden_on == ALL[2:]
+
+
+def test_what_no_host_changes_holds_in_all():
+    source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+    (found,) = only(source, "generation-prompt")
+    assert found.hosts == ALL
+    assert found.hidden_on == ()
+
+
+def test_a_rule_that_names_its_hosts_is_believed():
+    source = (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}"
+        + END
+    )
+    (found,) = only(source, "null-content-printed")
+    assert found.hosts == ("transformers-4.57",)
+
+
+@pytest.mark.parametrize("host", ALL)
+def test_each_host_can_be_the_subjects_own(host):
+    (found,) = only(
+        STRINGS.replace("{% if add_generation_prompt %}<|assistant|>{% endif %}", ""),
+        "generation-prompt",
+        host=host,
+    )
+    assert found.hosts[0] == host
+    assert set(found.hosts) == set(ALL)
+
+
+def test_what_another_host_is_given_as_well_is_rendered_once():
+    with subject_of(STRINGS) as subject:
+        run(subject)
+        renders = {host: subject.elsewhere(host).renders for host in ALL[1:]}
+        asked = {host: len(subject.elsewhere(host).observations) for host in ALL[1:]}
+    assert asked["transformers-4.57"] > 0
+    assert renders["transformers-4.57"] == 0
+    assert renders["vllm"] <= 6
+    assert renders["llama.cpp"] <= 6
