@@ -6,8 +6,9 @@ source → trace → capabilities → format → round trips → findings → re
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
+from os import PathLike
 from typing import TypeVar
 
 from chatlint.config import FailOn, Profile, Settings
@@ -21,6 +22,7 @@ from chatlint.results import Question, keep, placed, question, recall
 from chatlint.rules.finding import Finding
 from chatlint.source.load import load
 from chatlint.source.package import Failure, Package, Template
+from chatlint.source.target import path_text, target_text
 from chatlint.store.disk import Store
 from chatlint.verdict import (
     INTERNAL,
@@ -224,44 +226,53 @@ def learn_format(template: Template, *, settings: RenderSettings | None = None) 
 
 
 def check(
-    target: str,
+    target: str | PathLike[str],
     *,
     host: str = DEFAULT_HOST,
     fail_on: str = FailOn.ERROR,
-    select: Sequence[str] = (),
-    ignore: Sequence[str] = (),
+    select: str | Sequence[str] = (),
+    ignore: str | Sequence[str] = (),
     revision: str | None = None,
     offline: bool = False,
-    template: str | None = None,
-    special_tokens: str | None = None,
-    base: str | None = None,
+    template: str | PathLike[str] | None = None,
+    special_tokens: str | PathLike[str] | None = None,
+    base: str | PathLike[str] | None = None,
     untrusted: bool = False,
     cache: bool = True,
     profile: str = Profile.SERVING,
 ) -> Report:
     """Judge a target: what `chatlint check TARGET --format json` prints is `check(target).to_dict()`.
 
-    `target` is written as on the command line; the settings are those of `chatlint.Settings`, and no
-    configuration file is read. A target that cannot be loaded is stated in the report (`targets[0].failure`),
-    not raised; `exit_code` is what the command would exit with.
+    `target` is written as on the command line, or a Path; the settings are those of `chatlint.Settings`
+    (`select` and `ignore` may be one name), and no configuration file is read. A target that cannot be loaded
+    is stated in the report (`targets[0].failure`), not raised; `exit_code` is what the command would exit
+    with.
 
-    Raises UsageError for a setting that means nothing: an unknown host, rule, severity or profile.
+    Raises UsageError for a setting that means nothing: an unknown host, rule, severity or profile, a value of
+    another kind.
     """
+    target = target_text(target)
     settings = Settings(
-        host=host,
+        host=require(host, str, "host"),
         fail_on=threshold(fail_on),
-        select=tuple(select),
-        ignore=tuple(ignore),
+        select=_names(select, "select"),
+        ignore=_names(ignore, "ignore"),
         revision=revision,
         offline=offline,
-        template=template,
-        special_tokens=special_tokens,
-        base=base,
+        template=None if template is None else path_text(template, "template"),
+        special_tokens=None if special_tokens is None else path_text(special_tokens, "special_tokens"),
+        base=None if base is None else target_text(base),
         untrusted=untrusted,
         cache=cache,
         profile=profile_named(profile),
     )
     return Report(settings, (check_target(target, settings),))
+
+
+def _names(value: str | Iterable[str], name: str) -> tuple[str, ...]:
+    """Names of rules that a caller gave as `name`: several, or one."""
+    names = (value,) if isinstance(value, str) else tuple(require(value, Iterable, name))
+    return tuple(require(one, str, name, hint="names of rules were expected") for one in names)
 
 
 def _failed(target: str, status: Status, failure: TargetFailure) -> TargetReport:

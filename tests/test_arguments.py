@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import chatlint
@@ -49,3 +51,68 @@ def test_no_settings():
 def test_tools_may_be_none_or_empty():
     for tools in (None, [], ()):
         assert FORMAT.parser(tools=tools).parse("Hi")["content"] == "Hi"
+
+
+@pytest.mark.parametrize("value", [None, 3, b"corpus:chatml", ["corpus:chatml"]], ids=repr)
+def test_no_target(value):
+    for take in (chatlint.load, chatlint.check):
+        with pytest.raises(UsageError, match="target: expected str, found"):
+            take(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("revision", 3), ("template_file", 3), ("special_tokens_file", []), ("host", None)],
+)
+def test_no_option_of_load(name, value):
+    with pytest.raises(UsageError, match=f"{name}: expected str, found"):
+        chatlint.load("corpus:chatml", **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("select", 3),
+        ("select", [3]),
+        ("ignore", None),
+        ("revision", 3),
+        ("template", 3),
+        ("special_tokens", {}),
+        ("base", 3),
+        ("host", None),
+        ("fail_on", 3),
+        ("profile", 3),
+    ],
+)
+def test_no_option_of_check(name, value):
+    with pytest.raises(UsageError, match=r"expected|no severity|no profile"):
+        chatlint.check("corpus:chatml", **{name: value})
+
+
+def test_one_rule_is_one_name():
+    one = chatlint.check("corpus:chatml", select="double-bos", ignore="CT9")
+    assert one.settings.select == ("double-bos",)
+    assert one.settings.ignore == ("CT9",)
+    with pytest.raises(UsageError, match="no rule fits 'sintax'"):
+        chatlint.check("corpus:chatml", select="sintax", cache=False)
+
+
+def test_revision_and_offline_come_second_and_third(tmp_path):
+    """`load(target, revision, offline)`, as DESIGN has it."""
+    with pytest.raises(UsageError, match="is not on the Hub and has no revision 'v1'"):
+        chatlint.load("corpus:chatml", "v1")
+    assert chatlint.load("corpus:chatml", None, True).templates
+
+
+def test_a_path_is_a_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("org/model", "model", "-", "corpus:chatml"):
+        with pytest.raises(chatlint.TargetError, match="there is no file or directory"):
+            chatlint.load(Path(name))
+        assert chatlint.check(Path(name)).targets[0].failure.message.startswith("there is no file")
+    (tmp_path / "-").write_text("{{ messages[0].content }}")
+    (tmp_path / "mine.jinja").write_text("{{ messages[0].content }}")
+    assert chatlint.load(Path("-")).template().text == chatlint.load(Path("mine.jinja")).template().text
+    assert chatlint.check(Path("mine.jinja")).targets[0].target == "mine.jinja"
+    report = chatlint.check("corpus:chatml", template=tmp_path / "mine.jinja")
+    assert report.settings.template == str(tmp_path / "mine.jinja")

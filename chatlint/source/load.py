@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 
-from chatlint.errors import TargetError, UsageError
+from chatlint.errors import TargetError, UsageError, require
 from chatlint.limits import JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
 from chatlint.source.assemble import package_of
 from chatlint.source.bundled import corpus_entry
@@ -19,25 +20,27 @@ from chatlint.source.hub import read_hub
 from chatlint.source.json_text import JsonText, read_json, refuse_stand_ins
 from chatlint.source.package import Package, Target, TargetKind
 from chatlint.source.special import NAMED, special_tokens
-from chatlint.source.target import parse_target
+from chatlint.source.target import parse_target, path_text, target_text
 
 _GGUF_MAGIC = b"GGUF"
 
 
 def load(
-    target: str,
-    *,
+    target: str | PathLike[str],
     revision: str | None = None,
     offline: bool = False,
+    *,
     host: str = "transformers-5.24",
-    template_file: str | None = None,
-    special_tokens_file: str | None = None,
+    template_file: str | PathLike[str] | None = None,
+    special_tokens_file: str | PathLike[str] | None = None,
     untrusted: bool = False,
     cache: bool = True,
     say: Callable[[str], None] = lambda _: None,
 ) -> Package:
     """Load a target: every template in it, and the facts about its tokens.
 
+    `target` is written as on the command line (`org/name@revision`, a path, `corpus:NAME`, `-`); given as a
+    Path it is a path and nothing else. With `offline` the Hub is not asked: what is on this machine serves.
     `template_file` judges another template with the target's tokens; `special_tokens_file` (in the shape of
     `tokenizer_config.json` or `special_tokens_map.json`) gives real tokens to a bare template, and overrides
     the target's own by name. `host` decides which variables the templates see. `untrusted` changes nothing
@@ -45,18 +48,20 @@ def load(
     nothing of the Hub beside the client's own cache. `say` is told what is being fetched.
 
     Raises TargetError if the target cannot be loaded or has no template, UsageError if what was named is no
-    target or one of the two files is at fault.
+    target, an argument is of another kind, or one of the two files is at fault.
     """
-    named = parse_target(target, revision=revision)
+    require(host, str, "host")
+    named = parse_target(target_text(target), revision=revision)
     reading = _reading(named, offline=offline, cache=cache, say=say)
     if named.kind is TargetKind.FILE and reading.ggufs:
         named = replace(named, kind=TargetKind.GGUF)
     if reading.commit is not None:
         named = replace(named, revision=reading.commit)
     if template_file is not None:
-        _replace_templates(reading, template_file)
+        _replace_templates(reading, path_text(template_file, "template_file"))
     if special_tokens_file is not None:
-        reading.tokens = special_tokens(_user_json(special_tokens_file).values(), {}, host=host)
+        given = _user_json(path_text(special_tokens_file, "special_tokens_file"))
+        reading.tokens = special_tokens(given.values(), {}, host=host)
     return package_of(named, reading, host=host)
 
 

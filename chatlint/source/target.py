@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
-from chatlint.errors import TargetError, UsageError
+from chatlint.errors import TargetError, UsageError, require
 from chatlint.source.package import Target, TargetKind
 from chatlint.text import visible
 
@@ -19,11 +20,27 @@ _SHOWN = 200
 _PATHLIKE = ("./", "../", "/", "~")
 
 
+def path_text(value: object, name: str) -> str:
+    """A path, or its text, that a caller gave as `name`. Raises UsageError for anything else."""
+    text = os.fspath(value) if isinstance(value, os.PathLike) else value
+    return require(text, str, name, hint="a str or a pathlib.Path was expected")
+
+
+def target_text(target: str | os.PathLike[str]) -> str:
+    """A target as the command line has it. What is given as a path means a path, whatever its text could
+    mean: a Hub model, `-`. Raises UsageError for what is neither text nor path."""
+    text = path_text(target, "target")
+    if target is text or (_exists(Path(text)) and not _is_word(text)):
+        return text
+    return os.path.join(os.curdir, text)
+
+
 def parse_target(text: str, *, revision: str | None = None) -> Target:
     """Read a TARGET. What exists on disk wins over a Hub id of the same spelling.
 
     Raises UsageError for what can be no target, TargetError for a path that does not exist.
     """
+    require(revision or "", str, "revision", hint="a branch, a tag or a commit was expected")
     if not text.strip():
         raise UsageError("a target was expected, got nothing", hint="name a file, a directory or a Hub model")
     if text == "-":
@@ -39,6 +56,10 @@ def parse_target(text: str, *, revision: str | None = None) -> Target:
             revision,
         )
     return _hub(text, revision)
+
+
+def _is_word(text: str) -> bool:
+    return text == "-" or text.startswith("corpus:")
 
 
 def _local(kind: TargetKind, locator: str, revision: str | None) -> Target:
