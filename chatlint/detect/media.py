@@ -46,16 +46,25 @@ def _placed(name: str, seen: Observation, plain: Observation) -> Capability:
     if answer := refused(name, seen):
         return answer
     case = (seen.case.id,)
-    gaps = [_between(seen, 0, 2), _between(seen, 2, 4)]
-    none = _between(plain, 0, 1)
-    if None in gaps or none is None:
+    written = placeholders(seen, plain)
+    if written is None:
         return Capability(name, Support.NO, case, "text beside it is lost or moved")
-    written = [_without(gap or "", none) for gap in gaps]
     if all(written):
         return Capability(name, Support.YES, case, f"written as {_shorter(visible(written[0]))}")
     if any(written):
         return Capability(name, Support.PARTIAL, case, "one of two is lost")
     return _elsewhere(name, seen, plain)
+
+
+def placeholders(seen: Observation, plain: Observation) -> tuple[str, ...] | None:
+    """What stands for each of two parts between three texts, "" for nothing; None where a text is lost or
+    moved. `plain` has two texts and nothing between them."""
+    gaps = (_between(seen, 0, 2), _between(seen, 2, 4))
+    none = _between(plain, 0, 1)
+    if none is None:
+        return None
+    known = [gap for gap in gaps if gap is not None]
+    return tuple(_without(gap, none) for gap in known) if len(known) == len(gaps) else None
 
 
 def _elsewhere(name: str, seen: Observation, plain: Observation) -> Capability:
