@@ -11,7 +11,8 @@ from chatlint.cli import options
 from chatlint.cli.streams import give_up_output
 
 if TYPE_CHECKING:
-    from chatlint.verdict import Report
+    from chatlint.config import Settings
+    from chatlint.verdict import Report, TargetReport
 
 _FORMATS = "terminal, concise, json, jsonl, sarif, junit, github, markdown, html"
 
@@ -57,11 +58,24 @@ Profile = Annotated[
 Base = Annotated[
     str | None, typer.Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
 ]
+Folders = Annotated[
+    bool,
+    typer.Option(
+        "--folders", help="Judge the whole model that a file is of (for hooks).", show_default=False
+    ),
+]
 Verbose = Annotated[
     bool,
     typer.Option("--verbose", "-v", help="On the terminal, show infos whole, and why.", show_default=False),
 ]
 Jobs = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
+Fix = Annotated[
+    bool,
+    typer.Option("--fix", help="Mend what can be mended mechanically, then judge.", show_default=False),
+]
+Diff = Annotated[
+    bool, typer.Option("--diff", help="Print what --fix would change instead.", show_default=False)
+]
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
 ]
@@ -85,6 +99,9 @@ def check_targets(
     jobs: Jobs = "0",
     no_cache: options.NoCache = False,
     config: Config = None,
+    fix: Fix = False,
+    diff: Diff = False,
+    folders: Folders = False,
     verbose: Verbose = False,
     color: options.Color = "auto",
 ) -> None:
@@ -93,12 +110,9 @@ def check_targets(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
     loaded or has no template.
     """
-    from contextlib import closing
     from dataclasses import replace
 
     from chatlint.cli.configured import settings_of
-    from chatlint.cli.progress import Progress
-    from chatlint.survey import judge_each
     from chatlint.verdict import Report
 
     outputs = _outputs(format_, output or [])
@@ -115,14 +129,32 @@ def check_targets(
         cache=not no_cache,
     )
     workers = job_count(jobs)
+    if folders:
+        from chatlint.cli.folders import folders_of
+
+        targets = folders_of(targets)
+    if fix or diff:
+        from chatlint.cli.fixing import fix_targets
+
+        fix_targets(targets, settings, write=not diff)
+        outputs = outputs[1:] if diff else outputs  # standard output has the difference
+    report = Report(settings, tuple(_judged(targets, settings, workers)))
+    _write(report, outputs, color, verbose=verbose)
+    raise typer.Exit(report.exit_code)
+
+
+def _judged(targets: list[str], settings: Settings, workers: int) -> list[TargetReport]:
+    """A verdict for each target, with progress."""
+    from contextlib import closing
+
+    from chatlint.cli.progress import Progress
+    from chatlint.survey import judge_each
+
     with (
         Progress(len(targets)) as progress,
         closing(judge_each(targets, settings, workers, progress.say)) as verdicts,
     ):
-        judged = [progress.step(verdict, verdict.target) for verdict in verdicts]
-    report = Report(settings, tuple(judged))
-    _write(report, outputs, color, verbose=verbose)
-    raise typer.Exit(report.exit_code)
+        return [progress.step(verdict, verdict.target) for verdict in verdicts]
 
 
 def job_count(jobs: str) -> int:

@@ -1,9 +1,9 @@
 """Whether a change to a template mends one thing and leaves all else as it is.
 
 What is asked of the old template is asked of the new one, and the other way round. The cause must be gone,
-no error and no warning may be new, and every case that passed must give the same prompt, byte for byte. Passed has each
-case that gave a prompt which does not show the fault; a refusal in words counts as well, and must stay. A
-case that broke may give a prompt now, and one that shows the fault must give another.
+no error and no warning may be new, and every case that passed must give the same prompt, byte for byte. Each
+case passed that gave a prompt which does not show the fault; a refusal in words counts as well, and must
+stay. A case that broke may give a prompt now, and one that shows the fault may give another.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from chatlint.rules.severity import SEVERITIES
 if TYPE_CHECKING:
     from chatlint.probe.case import Case, Observation
     from chatlint.probe.trace import Trace
+    from chatlint.rules.cause import Cause
+    from chatlint.rules.rule import Rule
 
 
 def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = ()) -> str:

@@ -38,7 +38,7 @@ def file_position(place: TemplatePlace, line: int, column: int) -> tuple[int, in
     for _ in range(column - 1):
         if offset >= end:
             break
-        offset += _width(place.written, offset)
+        offset += spelled_width(place.written, offset)
     return file_line, place.line_starts[0][1] + offset
 
 
@@ -54,7 +54,7 @@ def template_position(place: TemplatePlace, line: int, column: int) -> tuple[int
     offset, end = place.line_starts[template_line - 1][1] - origin, column - origin
     characters = 0
     while offset < end and offset < len(place.written):
-        offset += _width(place.written, offset)
+        offset += spelled_width(place.written, offset)
         characters += offset <= end
     return template_line, characters + 1
 
@@ -71,7 +71,7 @@ def _line_end(place: TemplatePlace, line: int) -> int:
     return after
 
 
-def _width(written: str, offset: int) -> int:
+def spelled_width(written: str, offset: int) -> int:
     """How many characters of the file spell the one character of the template that begins here."""
     if written[offset] != "\\":
         return 1

@@ -1,0 +1,82 @@
+"""What `chatlint check --fix` and `--diff` do before anything is judged."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from chatlint.errors import TargetError, UsageError
+from chatlint.text import visible
+
+if TYPE_CHECKING:
+    from chatlint.config import Settings
+    from chatlint.fix.mend import Mended
+    from chatlint.source.package import Package
+
+
+def fix_targets(targets: Sequence[str], settings: Settings, *, write: bool) -> None:
+    """Mend the templates of targets in their files, or (`write` False) print what would change; say on
+    standard error what became of each finding. A target that cannot be loaded is passed over: the check that
+    follows says why.
+
+    Raises UsageError where files other than the target's own are judged.
+    """
+    if settings.template:
+        raise UsageError("--fix and --diff edit a target's own template", hint="name the --template's file")
+    for target in targets:
+        for package, mended in _mended(target, settings):
+            for line in _said(target, mended, write=write):
+                sys.stderr.write(f"{visible(line)}\n")
+            if mended.text != mended.template.text:
+                _write(package, mended) if write else _print(target, mended)
+
+
+def _mended(target: str, settings: Settings) -> Iterator[tuple[Package, Mended]]:
+    from chatlint.fix.mend import mend
+    from chatlint.pipeline import read_target
+    from chatlint.rules.selection import Selection
+    from chatlint.store.disk import Store
+
+    selection = Selection(settings.select, settings.ignore)
+    wanted = frozenset(rule.name for rule in selection.rules())
+    try:
+        package = read_target(target, settings, lambda _: None)
+    except TargetError:
+        return
+    for template in package.templates:
+        yield package, mend(package, template, settings, wanted, Store() if settings.cache else None)
+
+
+def _said(target: str, mended: Mended, *, write: bool) -> Iterator[str]:
+    place = _place(target, mended)
+    for one in mended.fixed:
+        yield f"{'fixed' if write else 'would fix'} {one.rule.name} in {place}: {one.message}"
+    for left in mended.unfixed:
+        yield f"not fixed: {left.rule.name} in {place}: {left.why} ({left.message})"
+
+
+def _place(target: str, mended: Mended) -> str:
+    place = mended.template.place
+    inside = place.json_pointer or place.key
+    return f"{target}:{place.file}{f':{inside}' if inside else ''}" if place.file != target else target
+
+
+def _write(package: Package, mended: Mended) -> None:
+    from chatlint.fix.files import rewrites, why_not, write
+
+    if reason := why_not(package, mended.template):
+        sys.stderr.write(f"nothing is written: {reason}; --diff shows the change\n")
+        return
+    for rewrite in rewrites(package, mended):
+        write(rewrite)
+
+
+def _print(target: str, mended: Mended) -> None:
+    """The difference: as it is into a pipe, on a terminal with every control character spelled out."""
+    from chatlint.fix.patch import patch
+
+    text = patch(mended, _place(target, mended))
+    if sys.stdout.isatty():
+        text = "".join(f"{visible(line)}\n" for line in text.split("\n")[:-1])
+    sys.stdout.write(text)
