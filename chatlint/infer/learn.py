@@ -183,7 +183,9 @@ class _Learning:
         tails = [*frame.content.tails, *((gap, gap.text.removeprefix(closer)) for gap in behind)]
         known = [frame.content.end, *((calls.call_end, calls.section_end) if calls else ())]
         known += [frame.reasoning.end] if frame.reasoning else []
-        between = message_ends(frame.gaps, frame.opening, (calls.message_end if calls else None) or "")
+        between_calls = (calls.message_end if calls else None) or ""
+        thought = frame.reasoning.start if frame.reasoning else ""
+        between = message_ends(frame.gaps, frame.opening, between_calls, thought)
         ends = end_marks(tails, frame.opening, known, between)
         cases = tuple(dict.fromkeys(gap.case for gap, _ in tails))
         note = "" if ends else "nothing that a model could write stands behind a turn"

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from chatlint.infer.gaps import Gap, Kind, Opening
-from chatlint.infer.markers import atoms, is_tag
+from chatlint.infer.markers import atoms, is_tag, mirrored_end
 
 
 def end_marks(
@@ -65,13 +65,16 @@ def first_mark(text: str) -> str:
     return "".join(pieces[:tagged]).strip() if tagged else stripped.split("\n", 1)[0].strip()
 
 
-def message_ends(gaps: Sequence[Gap], opening: Opening, between_calls: str) -> tuple[str, ...]:
+def message_ends(
+    gaps: Sequence[Gap], opening: Opening, between_calls: str, thought: str = ""
+) -> tuple[str, ...]:
     """Marks before a header inside a turn: they end a message while the turn goes on. `between_calls` is
-    what stands before the header of a further call."""
+    what stands before the header of a further call; what mirrors `thought`, the opener of reasoning, closes
+    that and nothing more."""
     found: dict[str, None] = {first_mark(between_calls): None}
     for gap in gaps:
         if gap.before is Kind.START or gap.after is Kind.END or not opening.header.strip():
             continue
         if opening.header in gap.text:
             found.setdefault(first_mark(gap.text[: gap.text.index(opening.header)]))
-    return tuple(mark for mark in found if mark)
+    return tuple(mark for mark in found if mark and mirrored_end(thought, mark) < 0)

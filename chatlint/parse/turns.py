@@ -139,9 +139,16 @@ def _marks(output: OutputFormat, plan: Plan | None) -> Iterator[Mark]:
     yield from _all(Kind.END_OF_TURN, output.end_of_turn)
     yield from _all(Kind.END_OF_MESSAGE, output.end_of_message)
     yield from _all(Kind.HEADER, [output.header] if _strong(output.header) else [])
-    yield from _all(Kind.REASONING_END, [part.end for part in reasoning])
+    yield from _all(Kind.REASONING_END, [text for part in reasoning for text in _closers(part.end, output)])
     yield from _all(Kind.CONTENT_END, [part.end for part in output.content.every])
     yield from _all(Kind.STRAY, dict.fromkeys(_strays(output)))
+
+
+def _closers(end: str, output: OutputFormat) -> tuple[str, ...]:
+    """What closes reasoning: also with a header behind it that prose could hold, so that it counts nowhere
+    else."""
+    weak = output.header.strip() and not _strong(output.header)
+    return (end, f"{end}{output.header}") if weak and end.strip() else (end,)
 
 
 def _all(

@@ -7,7 +7,18 @@ import pytest
 from chatlint.infer.vocabulary import vocabulary
 from chatlint.parse.formats import Confidence, Marks, ReasoningState, Syntax
 from chatlint.parse.notation import Encoding, Items, Members
-from tests.infer.learned import ARGUMENTS, TEXT, each_call, keyed, learned, section, turns
+from chatlint.verify.roundtrip import round_trips
+from tests.infer.learned import (
+    ARGUMENTS,
+    TEXT,
+    each_call,
+    keyed,
+    learned,
+    learned_from,
+    section,
+    template,
+    turns,
+)
 
 NAME = "{{ c.function.name }}"
 OBJECT = '{"name": "' + NAME + '", "arguments": ' + ARGUMENTS + "}"
@@ -238,6 +249,21 @@ def test_reasoning_without_tags():
     )
     assert output.reasoning.start == "Thoughts: "
     assert output.reasoning.end.strip() == "Answer:"
+
+
+def test_reasoning_before_a_header_of_plain_words():
+    text = (
+        "{% for m in messages %}{% if m.reasoning_content %}<mull>{{ m.reasoning_content }}</mull>{% endif %}"
+        "{{ m.role }}: {{ m.content }}{% endfor %}"
+    )
+    trace, output = learned_from(template(text))
+    assert (output.header, output.reasoning.start, output.reasoning.end) == (
+        "assistant: ",
+        "<mull>",
+        "</mull>",
+    )
+    assert output.end_of_message == ()
+    assert round_trips(trace, output).failures == ()
 
 
 def test_reasoning_that_is_only_stripped_is_a_guess():

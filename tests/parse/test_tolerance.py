@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from chatlint.parse.formats import OutputFormat, Reasoning
 from tests.parse.catalogue import CATALOGUE
 from tests.parse.reading import ids_of, parts, read
 
@@ -226,3 +227,18 @@ def test_ids(name: str, text: str, ids: list[str]) -> None:
     message = read(CATALOGUE[name].output, text, cuts=True)
     assert ids_of(message) == ids
     assert [call["function"]["name"] for call in message["tool_calls"]] == ["now"]
+
+
+@pytest.mark.parametrize(
+    ("text", "content", "reasoning"),
+    [
+        ("<think>A</think>assistant: Hi", "Hi", "A"),
+        ("<think>A</think>Hi", "Hi", "A"),
+        ("<think>A</think>assistant: An assistant: one who helps", "An assistant: one who helps", "A"),
+        ("Hi, assistant: x", "Hi, assistant: x", ""),
+        ("Say </think>assistant: b", "Say </think>assistant: b", ""),
+    ],
+)
+def test_a_header_of_plain_words_counts_behind_reasoning(text: str, content: str, reasoning: str) -> None:
+    output = OutputFormat(header="assistant: ", reasoning=Reasoning("<think>", "</think>"))
+    assert parts(read(output, text, cuts=True)) == (content, reasoning, [])
