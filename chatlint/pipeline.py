@@ -15,6 +15,7 @@ from chatlint.config import FailOn, Profile, Settings
 from chatlint.config import fail_on as threshold
 from chatlint.config import profile as profile_named
 from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError, require
+from chatlint.gate import held
 from chatlint.parse.formats import OutputFormat
 from chatlint.records import dataclass
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
@@ -47,7 +48,7 @@ def judge(template: Template, package: Package, settings: Settings) -> TemplateR
         report, lasting = examine(asked, store)
         if store and lasting:
             keep(store, key, report)
-    return placed(report, template, package, settings)
+    return held(placed(report, template, package, settings), template, package, settings)
 
 
 def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]:
@@ -131,7 +132,7 @@ def check_target(
         return target_report(
             target,
             package,
-            [judge(one, package, settings.ignored_for(target, one.place.file)) for one in package.templates],
+            [judge(one, package, settings.for_target(target, one.place.file)) for one in package.templates],
         )
 
     return contained(target, work)

@@ -32,6 +32,7 @@ from chatlint.source.package import (
     TargetKind,
     Template,
 )
+from chatlint.suppress.baseline import BaselineEntry
 
 if TYPE_CHECKING:
     from chatlint.verify.trip import RoundTrips
@@ -109,6 +110,8 @@ class TemplateReport:
     engine_stops: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
     """By engine: whether it stops at every end of a turn, and the marks at which it does not."""
     serving: Serving | None = None
+    suppressed: tuple[Finding, ...] = ()
+    """Findings that the user accepted; the others are in `findings`."""
 
     def to_dict(self) -> dict[str, JSON]:
         """As in the contract."""
@@ -136,6 +139,7 @@ class TemplateReport:
             "serving": self.serving.to_dict() if self.serving else None,
             "limits": plain(self.limits),
             "findings": plain(self.findings),
+            "suppressed": plain(self.suppressed),
             "coverage": plain(self.coverage),
             "not_evaluated": [{"rule": rule, "reason": reason} for rule, reason in self.unevaluated],
             "failures": plain(self.failures),
@@ -158,6 +162,12 @@ class TargetReport:
     notes: tuple[str, ...] = ()
     template_readers: tuple[EngineTemplate, ...] = ()
     kv_cache: KvCache | None = None
+    suppressed: tuple[Finding, ...] = ()
+
+    @property
+    def all_suppressed(self) -> tuple[Finding, ...]:
+        """Findings that the user accepted: those of the package, then those of its templates."""
+        return self.suppressed + tuple(one for template in self.templates for one in template.suppressed)
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
@@ -180,6 +190,7 @@ class TargetReport:
             "failure": plain(self.failure),
             "files": plain(self.files),
             "findings": plain(self.findings),
+            "suppressed": plain(self.suppressed),
             "templates": [template.to_dict() for template in self.templates],
             "failures": plain(self.failures),
             "notes": plain(self.notes),
@@ -198,11 +209,22 @@ def _priced(cache: KvCache | None) -> JSON:
 
 
 @dataclass(frozen=True, slots=True)
+class BaselineUse:
+    """What became of a baseline: its file, how many findings it suppressed, and its entries for what was
+    checked that fit no finding any more."""
+
+    file: str
+    suppressed: int
+    stale: tuple[BaselineEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What was checked and how."""
 
     settings: Settings
     targets: tuple[TargetReport, ...]
+    baseline: BaselineUse | None = None
 
     @property
     def counts(self) -> Mapping[Severity, int]:
@@ -231,6 +253,7 @@ class Report:
             "settings": self.settings.to_dict(),
             "targets": [target.to_dict() for target in self.targets],
             "summary": self.summary(),
+            "baseline": plain(self.baseline),
         }
 
     def summary(self) -> dict[str, JSON]:
@@ -242,7 +265,7 @@ class Report:
             "errors": self.counts.get(Severity.ERROR, 0),
             "warnings": self.counts.get(Severity.WARNING, 0),
             "infos": self.counts.get(Severity.INFO, 0),
-            "suppressed": 0,
+            "suppressed": sum(len(target.all_suppressed) for target in self.targets),
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from chatlint.conversation import JSON
@@ -28,12 +29,17 @@ class Expected:
     version: str
     targets: Mapping[str, Mapping[str, Facts]]
 
-    def of(self, target: str) -> Mapping[str, Facts] | None:
-        """What is expected of a target. A report on a single one holds whatever that is called now; of
-        several, None where it is not among them."""
+    def of_target(self, target: str) -> Expected:
+        """What is expected of one target. A report on a single one holds whatever that is called now; of
+        several, nothing where it is not among them."""
         if len(self.targets) == 1:
-            return next(iter(self.targets.values()))
-        return self.targets.get(target)
+            return self
+        return replace(self, targets={target: self.targets[target]} if target in self.targets else {})
+
+    @property
+    def templates(self) -> Mapping[str, Facts] | None:
+        """Of the one target that is left, its templates; None where nothing is known of it."""
+        return next(iter(self.targets.values()), None)
 
 
 def read_expected(path: str) -> Expected:

@@ -81,10 +81,12 @@ class Settings:
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: _plain(value) for name, value in values.items() if name not in _CONTENTS}
 
-    def ignored_for(self, target: str, file: str = "") -> Settings:
-        """The settings for a target: with the rules that `per_target_ignores` ignores there. A glob fits a
-        target as it is written, a model on the Hub also without revision or file, and the path of a
-        template's `file` in it."""
+    def for_target(self, target: str, file: str = "") -> Settings:
+        """The settings for a target: with the rules that `per_target_ignores` ignores there, and what is
+        expected of it alone. A glob fits a target as it is written, a model on the Hub also without revision
+        or file, and the path of a template's `file` in it."""
+        if self.expected is not None:
+            self = replace(self, expected=self.expected.of_target(target))
         if not self.per_target_ignores:
             return self
         names = {target, target.partition("@")[0], target.partition(":")[0], f"{target.rstrip('/')}/{file}"}

@@ -72,8 +72,7 @@ class Finding:
     """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix`
     says what to change. `fingerprint` survives moved lines. `hosts` are those in which it holds, `hidden_on`
     those whose preparation of a conversation hides it; of a host in neither it is not known. `profiles` holds
-    the severity in those profiles in which it has another one. What is `suppressed` is shown nowhere but in
-    reports for machines, and counts for nothing."""
+    the severity in those profiles in which it has another one. One that is `suppressed` does not count."""
 
     rule: str
     code: str

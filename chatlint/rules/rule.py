@@ -40,6 +40,8 @@ class Stage(IntEnum):
     """What came back through the parser."""
     OBSERVATIONS = 6
     """Everything that was asked, by the other rules as well: these run last."""
+    REPORT = 7
+    """What the report says, and what the user expects it to say: never kept with a result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chatlint.errors import UsageError
 from chatlint.records import dataclass
 from chatlint.rules.catalogue import all_rules
-from chatlint.rules.rule import Rule
+from chatlint.rules.rule import Rule, Stage
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
     """`select` and `ignore` hold names of rules and prefixes of codes (`CT4`); nothing selected is
-    everything. The longer of two prefixes that fit wins, a name over any; at equal length `ignore` does."""
+    everything. The longer of two prefixes that fit wins, a name over any; at equal length `ignore` does.
+    `on_report` chooses among the rules on the report, which run when all else is known, not among the others.
+    """
 
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    on_report: bool = False
 
     def rules(self) -> tuple[Rule, ...]:
         """The selected rules by code. Raises UsageError for a name or prefix that fits no rule."""
@@ -26,8 +31,17 @@ class Selection:
 
     def holds(self, rule: Rule) -> bool:
         """Whether the rule is to run."""
+        if (rule.needs is Stage.REPORT) != self.on_report:
+            return False
         wanted = max((_fit(rule, name) for name in self.select), default=0 if self.select else 1)
         return wanted > max((_fit(rule, name) for name in self.ignore), default=0)
+
+
+def selects(selection: Selection, name: str) -> bool:
+    """Whether a rule of that name is to run; True for one that there is no more: it finds nothing."""
+    rule = next((rule for rule in all_rules() if rule.name == name), None)
+    on_report = replace(selection, on_report=True)
+    return rule is None or selection.holds(rule) or on_report.holds(rule)
 
 
 def _fit(rule: Rule, wanted: str) -> int:

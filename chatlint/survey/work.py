@@ -71,7 +71,7 @@ def _look(target: str, settings: Settings) -> Look:
     package = read_target(target, settings, lambda _: None)
     store = Store() if settings.cache else None
     seen = tuple(
-        _seen(one, package, settings.ignored_for(target, one.place.file), store) for one in package.templates
+        _seen(one, package, settings.for_target(target, one.place.file), store) for one in package.templates
     )
     report = TargetReport(
         target, package.target.kind, package.target.revision, failures=package.failures, notes=package.notes

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
+from chatlint.config import Settings
+from chatlint.config.expected import Expected
+from chatlint.config.file import read_config
+from chatlint.conversation import Conversation
+from chatlint.detect.capabilities import detect_capabilities
+from chatlint.pipeline import judge
+from chatlint.probe.own import OwnConversation
 from chatlint.rules.catalogue import all_rules
 from chatlint.rules.finding import Severity
-from chatlint.rules.rule import Rule
+from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.run import Judged, run
 from tests.rules.subjects import subject_of
 
@@ -20,9 +30,36 @@ CORNERS = sorted(Path(__file__).parent.glob("*/*.jinja"))
 
 def judged(source: str, rule: Rule) -> Judged:
     given = {one.name: one.text for one in rule.page.examples if one.language == "json"}
+    settings = settings_in(rule, given)
     tokenizer = given.pop("tokenizer.json", "")
     with subject_of(source, tokenizer, **given) as subject:
+        if rule.needs is Stage.REPORT:
+            report = judge(subject.template, subject.package, settings)
+            return Judged(report.findings, report.failures, report.unevaluated)
+        subject.settings = settings
+        subject.capabilities = detect_capabilities(subject.trace, subject.syntax)
         return run(subject)
+
+
+def settings_in(rule: Rule, given: dict[str, str]) -> Settings:
+    """What a page's examples say of the user's configuration and files."""
+    settings = Settings(cache=False)
+    for one in rule.page.examples:
+        if one.language == "toml":
+            with TemporaryDirectory() as folder:
+                file = Path(folder, one.name)
+                file.write_text(one.text, encoding="utf-8")
+                settings = read_config(file, settings)
+    if "expected" in given:
+        facts = {"default": json.loads(given.pop("expected"))}
+        settings = replace(settings, expected=Expected("report.json", "", {"": facts}))
+    if "reference" in given:
+        own = json.loads(given.pop("reference"))
+        conversation = Conversation(tuple(own["messages"]))
+        settings = replace(
+            settings, conversations=(OwnConversation("a", "own/a.json", conversation, prompt=own["prompt"]),)
+        )
+    return settings
 
 
 def names(result: Judged) -> set[str]:
