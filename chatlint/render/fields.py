@@ -103,7 +103,7 @@ class FieldWalk:
         """The method that a call names, if it is one."""
         if not isinstance(call.node, nodes.Getattr):
             return None
-        return MethodUse(call.node.attr, call.lineno, tuple(sorted(self._places(call.node.node))))
+        return MethodUse(call.node.attr, call.lineno, tuple(sorted(self.places(call.node.node))))
 
     # -- flows -----------------------------------------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class FieldWalk:
     def _round(self) -> bool:
         changed = False
         for flow in self._flows:
-            places = self._places(flow.source)
+            places = self.places(flow.source)
             if flow.step == "element":
                 places = _below(places, "*")
             for name in flow.names:
@@ -166,7 +166,7 @@ class FieldWalk:
 
     # -- places ----------------------------------------------------------------------------------------------
 
-    def _places(self, node: nodes.Node | None) -> Places:
+    def places(self, node: nodes.Node | None) -> Places:
         """Where in the conversation the value of an expression may stand."""
         if node is None:
             return _NOWHERE
@@ -187,33 +187,33 @@ class FieldWalk:
         if isinstance(node, nodes.Call):
             return self._called(node)
         if isinstance(node, nodes.CondExpr):
-            return self._places(node.expr1) | self._places(node.expr2)
+            return self.places(node.expr1) | self.places(node.expr2)
         if isinstance(node, (nodes.Or, nodes.And, nodes.Add)):
-            return self._places(node.left) | self._places(node.right)
+            return self.places(node.left) | self.places(node.right)
         if isinstance(node, nodes.List):
             return frozenset(
-                place[:-2] for item in node.items for place in self._places(item) if place.endswith("/*")
+                place[:-2] for item in node.items for place in self.places(item) if place.endswith("/*")
             )
         return _NOWHERE
 
     def _attribute(self, node: nodes.Getattr) -> Places:
-        below = _below(self._places(node.node), node.attr)
+        below = _below(self.places(node.node), node.attr)
         if isinstance(node.node, nodes.Name):
             return below | self._held.get(f"{node.node.name}.{node.attr}", _NOWHERE)
         return below
 
     def _item(self, node: nodes.Getitem) -> Places:
-        places = self._places(node.node)
+        places = self.places(node.node)
         if isinstance(node.arg, nodes.Slice):
             return places
         return _below(places, _constant_text(node.arg) or "*")
 
     def _filtered(self, node: nodes.Filter) -> Places:
-        places = self._places(node.node)
+        places = self.places(node.node)
         if node.name in _ELEMENT:
             return _below(places, "*")
         if node.name in ("default", "d") and node.args:
-            return places | self._places(node.args[0])
+            return places | self.places(node.args[0])
         return places if node.name in _SAME_LIST else _NOWHERE
 
     def _called(self, node: nodes.Call) -> Places:
@@ -221,19 +221,19 @@ class FieldWalk:
             return _NOWHERE
         owner, method = node.node.node, node.node.attr
         if method == "get" and node.args:
-            return _below(self._places(owner), _constant_text(node.args[0]) or "*")
+            return _below(self.places(owner), _constant_text(node.args[0]) or "*")
         if method in _SAME_VALUE or method == "items":
-            return self._places(owner)
+            return self.places(owner)
         return _NOWHERE
 
     # -- what is read ----------------------------------------------------------------------------------------
 
     def _members(self, node: nodes.Node) -> Places:
         if isinstance(node, nodes.Getattr):
-            return _below(self._places(node.node), node.attr)
+            return _below(self.places(node.node), node.attr)
         if isinstance(node, nodes.Getitem):
             name = _constant_text(node.arg)
-            return _below(self._places(node.node), name) if name else _NOWHERE
+            return _below(self.places(node.node), name) if name else _NOWHERE
         if isinstance(node, nodes.Call):
             return self._called(node) if _is_get(node) else _NOWHERE
         if isinstance(node, nodes.Compare):
@@ -246,7 +246,7 @@ class FieldWalk:
         name = _constant_text(node.expr)
         if not name.isidentifier():  # else a text that is looked for in a text
             return _NOWHERE
-        found = [self._places(operand.expr) for operand in node.ops if operand.op in ("in", "notin")]
+        found = [self.places(operand.expr) for operand in node.ops if operand.op in ("in", "notin")]
         return frozenset(place for places in found for place in _below(places, name))
 
     def _filter_attribute(self, node: nodes.Filter) -> Places:
@@ -254,7 +254,7 @@ class FieldWalk:
             return _NOWHERE
         names = [_constant_text(argument) for argument in node.args[:1]]
         names += [_constant_text(keyword.value) for keyword in node.kwargs if keyword.key == "attribute"]
-        inside = self._places(node.node) if node.name == "attr" else _below(self._places(node.node), "*")
+        inside = self.places(node.node) if node.name == "attr" else _below(self.places(node.node), "*")
         return frozenset(place for name in names if name for place in _below(inside, name.replace(".", "/")))
 
     # -- roles -----------------------------------------------------------------------------------------------
@@ -273,7 +273,7 @@ class FieldWalk:
         return []
 
     def _is_role(self, node: nodes.Node) -> bool:
-        return any(place.startswith("/messages/") and place.endswith("/role") for place in self._places(node))
+        return any(place.startswith("/messages/") and place.endswith("/role") for place in self.places(node))
 
 
 def _below(places: Places, member: str) -> Places:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
     from chatlint.render.fields import FieldWalk, MethodUse, Read, RoleLiteral
+    from chatlint.render.gates import Gate
     from chatlint.render.names import LoopSet, Variable
 
 GIVEN = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
@@ -49,7 +50,7 @@ class Syntax:
     """What the text of a template says about it. With a `fault` everything else is empty.
 
     `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
-    `recursive` are macros that call themselves.
+    `recursive` are macros that call themselves; `escapes` ways out of the sandbox (see `escapes`).
     """
 
     fault: SyntaxFault | None = None
@@ -67,6 +68,8 @@ class Syntax:
     markers: tuple[Marker, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     work: tuple[ConstantWork, ...] = ()
+    gates: tuple[Gate, ...] = ()
+    escapes: tuple[Use, ...] = ()
     generation_blocks: tuple[int, ...] = ()
 
     @property
@@ -100,7 +103,7 @@ class Syntax:
 
 _RECORDS = (
     "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "macros",
-    "recursive", "texts", "markers", "refusals", "work",
+    "recursive", "texts", "markers", "refusals", "work", "gates", "escapes",
 )  # fmt: skip
 _T = TypeVar("_T", bound="DataclassInstance")
 
@@ -124,7 +127,9 @@ def _facts(root: nodes.Template) -> Syntax:
     from jinja2 import nodes
 
     from chatlint.render.constants import markers_in, refusals_of, texts_of, work_of
+    from chatlint.render.escapes import escapes_of
     from chatlint.render.fields import FieldWalk
+    from chatlint.render.gates import GateWalk
     from chatlint.render.names import NameWalk
 
     tree = list(_nodes(root))
@@ -147,6 +152,8 @@ def _facts(root: nodes.Template) -> Syntax:
         markers=markers_in(texts),
         refusals=refusals_of(tree),
         work=work_of(root),
+        gates=GateWalk(members.places).gates(tree),
+        escapes=escapes_of(tree),
         generation_blocks=_generation_blocks(tree),
     )
 
@@ -227,6 +234,7 @@ def _row(record: DataclassInstance) -> list[JSON]:
 def _restored(plain: JSONObject) -> Syntax:
     from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
     from chatlint.render.fields import MethodUse, Read, RoleLiteral
+    from chatlint.render.gates import Gate
     from chatlint.render.names import LoopSet, Variable
 
     fault = plain["fault"]
@@ -246,6 +254,8 @@ def _restored(plain: JSONObject) -> Syntax:
         markers=_made(Marker, plain["markers"]),
         refusals=_made(Refusal, plain["refusals"]),
         work=_made(ConstantWork, plain["work"]),
+        gates=_made(Gate, plain["gates"]),
+        escapes=_made(Use, plain["escapes"]),
         generation_blocks=tuple(line for line in _list(plain["generation_blocks"]) if isinstance(line, int)),
     )
 

@@ -198,6 +198,8 @@ def test_error_facts_from_other_json_are_refused() -> None:
         "{{% for m in messages %}}{{% set z{0} = m %}}{{% endfor %}}{{{{ z{0} }}}}",
         "{{% if a{0} %}}{{% set b{0} = 1 %}}{{% else %}}{{% set b{0} = 2 %}}{{% endif %}}{{{{ b{0} }}}}",
         "{{{{ raise_exception('a' ~ b{0} ~ 'c') }}}}",
+        "{{% if 'word{0}' in messages[0].content %}}some more of these plain words{{% endif %}}",
+        "{{% set x{0} = 'word{0}' in messages[0].content and x{0} %}}{{{{ 'a' if x{0} }}}}",
     ],
 )
 def test_the_facts_are_linear_in_the_source(piece: str) -> None:

@@ -1,0 +1,325 @@
+"""Text that a template writes only where somebody's message holds certain words.
+
+A condition that compares the text of a message with a constant is a gate; so is one that reads a variable
+which such a comparison set. Where what stands behind a gate holds prose, the template answers to words in a
+conversation, which is how a backdoor in a template works. Conditions on structure (tags, switches like
+`/name`, the kind of a content part, whether there is any text) are no gates.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field
+
+from jinja2 import nodes
+
+from chatlint.records import dataclass
+
+_TEXT = re.compile(
+    r"/messages/\*/(?:content|reasoning_content|reasoning|thinking)(?:/\*(?:/text|/content)?)?"
+)
+"""Where a message's words are."""
+_STRUCTURE = re.compile(
+    r"\W*"  # punctuation alone
+    r"|\s*[<\[({].{0,80}[>\])}]\s*"  # a tag
+    r"|\s*</?[\w|:.-]{0,40}|[\w|:.-]{0,40}/?>\s*"  # half a tag
+    r"|\s*/[\w-]{1,24}\s*"  # a switch
+    r"|\W*(?:text|\w*(?:image|video|audio|file|media)\w*|data:\w*|https?:?//)\W*"  # media
+    r"|system|developer|user|assistant|tool|function|model",  # roles
+    re.S,
+)
+_LEAST_LENGTH = 20
+"""Comparing a length with less asks whether there is text at all, or how many parts."""
+_PROSE = re.compile(r"(?:[^\W\d_]{2,}[,;:.!?]?[ \n]+){3}[^\W\d_]{2,}")
+_LINK = re.compile(r"\bhttps?://[\w-]+\.|\bwww\.[\w-]+\.|\bdata:[\w/]+;base64,")
+_ENCODED = re.compile(
+    r"(?<![\w+/])(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])[A-Za-z0-9+/]{24,}={0,2}"
+)
+_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_SEARCHES = frozenset(
+    {"startswith", "endswith", "find", "rfind", "index", "rindex", "count", "split", "rsplit", "partition"}
+    | {"rpartition", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip"}
+)
+_TESTS = frozenset({"eq", "equalto", "==", "ne", "!=", "in", "sameas"})
+_RESULT_ROLES = frozenset({"tool", "function", "observation", "ipython", "tool_response"})
+_ROUNDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Text behind a condition on a message's words: what is looked for, what is written then, and the line
+    of the condition. `kind` is `prose`, `a link`, `encoded text` or `invisible characters`; `in_result` says
+    that only results of tools get there."""
+
+    trigger: str
+    text: str
+    kind: str
+    line: int
+    in_result: bool = False
+
+
+@dataclass(slots=True)
+class GateWalk:
+    """`places` gives the parts of a conversation that an expression may be."""
+
+    places: Callable[[nodes.Node], frozenset[str]]
+    _said: set[str] = field(default_factory=set)
+    _triggers: dict[str, str] = field(default_factory=dict)
+    _words: dict[int, bool] = field(default_factory=dict)
+    _sought: dict[int, str] = field(default_factory=dict)
+    _looking: dict[int, str] = field(default_factory=dict)
+    _results: set[int] = field(default_factory=set)
+
+    def gates(self, tree: list[nodes.Node]) -> tuple[Gate, ...]:
+        """The gates of a tree with text behind them, in document order."""
+        searches = [(node, found) for node in tree if (found := _search(node)) is not None]
+        if not searches:
+            return ()
+        assigns = [node for node in tree if isinstance(node, nodes.Assign)]
+        self._settle(lambda: [self._say(node) for node in assigns])
+        for node, (searched, words) in searches:
+            if any(map(self._holds_words, searched)):
+                self._sought[id(node)] = words
+        if not self._sought:
+            return ()
+        self._settle(lambda: [self._flow(node) for node in tree])
+        self._find_results(tree)
+        self._looking.clear()
+        return tuple(gate for node in tree for gate in self._gates_at(node))
+
+    def _settle(self, go: Callable[[], object]) -> None:
+        """Follow assignments until nothing changes."""
+        for _ in range(_ROUNDS):
+            known = len(self._said) + len(self._triggers)
+            self._words.clear()
+            self._looking.clear()
+            go()
+            if len(self._said) + len(self._triggers) == known:
+                break
+
+    # -- flows -----------------------------------------------------------------------------------------------
+
+    def _say(self, node: nodes.Assign) -> None:
+        if self._holds_words(node.node):
+            self._said.update(_targets(node.target))
+
+    def _flow(self, node: nodes.Node) -> None:
+        """What is set by a comparison, or behind a gate, is known by it."""
+        if isinstance(node, nodes.Assign):
+            self._set([node], self._trigger(node.node))
+        for trigger, body in self._branches(node):
+            for inner in body:
+                self._set([inner, *inner.find_all(nodes.Assign)], trigger)
+
+    def _set(self, found: Iterable[nodes.Node], trigger: str) -> None:
+        for node in found:
+            if trigger and isinstance(node, nodes.Assign):
+                for name in _targets(node.target):
+                    self._triggers.setdefault(name, trigger)
+
+    def _find_results(self, tree: list[nodes.Node]) -> None:
+        """What stands in a branch for tool results."""
+        for node in tree:
+            for branch in (node, *node.elif_) if isinstance(node, nodes.If) else ():
+                if _asks_for_result(branch.test):
+                    self._results.update(id(inner) for body in branch.body for inner in _below(body))
+
+    def _holds_words(self, node: nodes.Node) -> bool:
+        """Whether an expression is made of a message's words."""
+        known = self._words.get(id(node))
+        if known is None:
+            own = isinstance(node, nodes.Name | nodes.Getattr | nodes.NSRef) and _name(node) in self._said
+            known = own or any(map(_TEXT.fullmatch, self.places(node)))
+            known = known or any(map(self._holds_words, _operands(node)))
+            self._words[id(node)] = bool(known)
+        return bool(known)
+
+    # -- triggers --------------------------------------------------------------------------------------------
+
+    def _trigger(self, node: nodes.Node) -> str:
+        """The words that an expression looks for in a message, "" if it looks for none."""
+        known = self._looking.get(id(node))
+        if known is None:
+            known = self._sought.get(id(node)) or self._triggers.get(_name(node), "")
+            known = known or next(filter(None, map(self._trigger, node.iter_child_nodes())), "")
+            self._looking[id(node)] = known
+        return known
+
+    # -- what stands behind ----------------------------------------------------------------------------------
+
+    def _branches(self, node: nodes.Node) -> Iterator[tuple[str, list[nodes.Node]]]:
+        """Pairs of a trigger and what depends on it."""
+        if isinstance(node, nodes.If):
+            triggers = []
+            for branch in (node, *node.elif_):
+                trigger = self._trigger(branch.test)
+                triggers.append(trigger)
+                if trigger:
+                    yield trigger, branch.body
+            other = next(filter(None, triggers), "")
+            if other and node.else_:
+                yield other, node.else_
+        elif isinstance(node, nodes.For) and node.test:
+            trigger = self._trigger(node.test)
+            if trigger:
+                yield trigger, node.body
+        elif isinstance(node, nodes.CondExpr):
+            trigger = self._trigger(node.test)
+            if trigger:
+                yield trigger, [node.expr1, *([node.expr2] if node.expr2 else [])]
+
+    def _chosen(self, node: nodes.Node) -> Iterator[tuple[str, list[nodes.Node]]]:
+        """Expressions that choose by words: `and`, a table, a product, `replace`."""
+        if isinstance(node, nodes.And | nodes.Or):
+            trigger = self._trigger(node.left)
+            if trigger:
+                yield trigger, [node.right]
+        elif isinstance(node, nodes.Getitem):
+            trigger = self._trigger(node.arg) or self._sought.get(id(node), "")
+            if trigger:
+                yield trigger, [node.node]
+        elif isinstance(node, nodes.Mul):
+            for chosen, by in ((node.left, node.right), (node.right, node.left)):
+                trigger = self._trigger(by)
+                if trigger:
+                    yield trigger, [chosen]
+        elif id(node) in self._sought:
+            yield self._sought[id(node)], _replacements(node)
+
+    def _gates_at(self, node: nodes.Node) -> Iterator[Gate]:
+        for trigger, body in (*self._branches(node), *self._chosen(node)):
+            for text in _texts(body):
+                kind = kind_of(text)
+                if trigger and kind:
+                    yield Gate(trigger, text, kind, node.lineno, id(node) in self._results)
+                    break
+
+
+def _search(node: nodes.Node) -> tuple[list[nodes.Node], str] | None:
+    """What an expression looks into, and the words it looks for; None if it looks for none."""
+    searched: list[nodes.Node] = []
+    words = ""
+    if isinstance(node, nodes.Compare):
+        searched = [node.expr, *(operand.expr for operand in node.ops)]
+        words = _words_in(searched) or _length_in(searched)
+    elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+        searched, words = _called(node, node.node)
+    elif isinstance(node, nodes.Test) and node.name in _TESTS:
+        searched, words = [node.node], _words_in(node.args)
+    elif isinstance(node, nodes.Filter) and node.name == "replace" and node.node is not None:
+        searched, words = [node.node], _words_in(node.args[:1])
+    elif isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Dict):
+        searched, words = [node.arg], _words_in([pair.key for pair in node.node.items])
+    return (searched, words) if words else None
+
+
+def _called(node: nodes.Call, method: nodes.Getattr) -> tuple[list[nodes.Node], str]:
+    if method.attr in _SEARCHES:
+        return [method.node], _words_in(node.args)
+    if method.attr == "replace":
+        return [method.node], _words_in(node.args[:1])
+    if method.attr == "get" and isinstance(method.node, nodes.Dict):
+        return list(node.args), _words_in([pair.key for pair in method.node.items])
+    return [], ""
+
+
+def _replacements(node: nodes.Node) -> list[nodes.Node]:
+    """What `replace` writes instead of words, and what a table has for them."""
+    if isinstance(node, nodes.Filter) and node.name == "replace":
+        return list(node.args[1:])
+    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+        if node.node.attr == "replace":
+            return list(node.args[1:])
+        if node.node.attr == "get":
+            return [node.node.node]
+    return []
+
+
+def _asks_for_result(test: nodes.Node) -> bool:
+    texts = [
+        node.value for node in _below(test) if isinstance(node, nodes.Const) and isinstance(node.value, str)
+    ]
+    return any(text in _RESULT_ROLES for text in texts)
+
+
+def _below(node: nodes.Node) -> Iterator[nodes.Node]:
+    stack = [node]
+    while stack:
+        found = stack.pop()
+        yield found
+        stack.extend(found.iter_child_nodes())
+
+
+def kind_of(text: str) -> str:
+    """What makes a constant more than structure, "" if nothing does."""
+    if _INVISIBLE.search(text):
+        return "invisible characters"
+    if _LINK.search(text):
+        return "a link"
+    if _ENCODED.search(text):
+        return "encoded text"
+    return "prose" if _PROSE.search(text) else ""
+
+
+def _texts(body: Iterable[nodes.Node]) -> Iterator[str]:
+    """Constants at and below nodes, but for those that only refusals say, or that are only looked for."""
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, nodes.TemplateData):
+            yield node.data
+        elif isinstance(node, nodes.Const):
+            if isinstance(node.value, str):
+                yield node.value
+        elif isinstance(node, nodes.Compare | nodes.Test):
+            continue
+        elif not (isinstance(node, nodes.Call) and _name(node.node) == "raise_exception"):
+            stack.extend(node.iter_child_nodes())
+
+
+def _words_in(operands: Iterable[nodes.Node]) -> str:
+    """The first constant that is no structure."""
+    for node in operands:
+        items = node.items if isinstance(node, nodes.List | nodes.Tuple) else [node]
+        for item in items:
+            text = item.value if isinstance(item, nodes.Const) else ""
+            if isinstance(text, str) and not _STRUCTURE.fullmatch(text):
+                return text
+    return ""
+
+
+def _length_in(operands: Iterable[nodes.Node]) -> str:
+    for node in operands:
+        if isinstance(node, nodes.Const) and type(node.value) is int and node.value >= _LEAST_LENGTH:
+            return f"a length of {node.value}"
+    return ""
+
+
+def _operands(node: nodes.Node) -> Iterable[nodes.Node]:
+    """What an expression's value is made of; a comparison or a test has no words."""
+    if isinstance(node, nodes.Compare | nodes.Test | nodes.Not):
+        return ()
+    if isinstance(node, nodes.CondExpr):
+        return [node.expr1, *([node.expr2] if node.expr2 else [])]
+    if isinstance(node, nodes.Getattr | nodes.Getitem):
+        return (node.node,)
+    if isinstance(node, nodes.Call):
+        return (node.node, *node.args)
+    return node.iter_child_nodes()
+
+
+def _name(node: nodes.Node) -> str:
+    """A variable's name, or `namespace.attribute`."""
+    if isinstance(node, nodes.Name):
+        return node.name
+    if isinstance(node, nodes.NSRef):
+        return f"{node.name}.{node.attr}"
+    if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name):
+        return f"{node.node.name}.{node.attr}"
+    return ""
+
+
+def _targets(target: nodes.Node) -> list[str]:
+    items = target.items if isinstance(target, nodes.Tuple) else [target]
+    return [name for name in map(_name, items) if name]
