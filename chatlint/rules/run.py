@@ -12,7 +12,7 @@ from chatlint.config import Profile
 from chatlint.records import dataclass
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.elsewhere import settled
-from chatlint.rules.finding import Evidence, Finding
+from chatlint.rules.finding import Evidence, Finding, Location
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
 from chatlint.rules.severity import rank
@@ -101,7 +101,7 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         confidence=cause.confidence,
         message=cause.message,
         consequence=cause.consequence,
-        location=subject.locate(line, column),
+        location=Location(cause.file) if cause.file else subject.locate(line, column),
         cases=tuple(sight.observation.case.id for sight in sights),
         hosts=cause.hosts or ((subject.trace.settings.host,) if sights else ()),
         evidence=tuple(_evidence(sight) for sight in sights[:1]),

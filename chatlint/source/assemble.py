@@ -117,10 +117,12 @@ def _template_readers(reading: Reading) -> tuple[EngineTemplate, ...]:
 
 def _generation(reading: Reading) -> GenerationFacts:
     own = generation_facts(reading.objects.get("generation_config.json"), reading.objects.get("config.json"))
-    ids = dict(own.eos_ids)
+    ids, others, vocabulary = dict(own.eos_ids), dict(own.other_ids), own.vocabulary
     for gguf in reading.ggufs:
         ids |= gguf.generation.eos_ids
+        others |= gguf.generation.other_ids
+        vocabulary = vocabulary or gguf.generation.vocabulary
     there = reading.paths | reading.unknown
     unread = [name for name in _GENERATION_FILES if name in there and name not in reading.objects]
     has_generation_config = own.has_generation_config or _GENERATION_FILES[0] in unread
-    return GenerationFacts(ids, has_generation_config, not unread, own.listed)
+    return GenerationFacts(ids, has_generation_config, not unread, own.listed, others, vocabulary)

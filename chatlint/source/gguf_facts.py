@@ -192,7 +192,16 @@ def _generation(metadata: Metadata, file: str) -> GenerationFacts:
         many = tuple(metadata.numbers(key)) if number is None else (number,)
         if many:
             ids[f"{file}#{key}"] = many
-    return GenerationFacts(eos_ids=ids)
+    vocabulary = metadata.texts("tokenizer.ggml.tokens")
+    return GenerationFacts(
+        eos_ids=ids,
+        other_ids={
+            f"{file}#{key}": number
+            for key in (*_IDS.values(), *_FIM_IDS)
+            if key not in _STOP_IDS and (number := metadata.number(key)) is not None
+        },
+        vocabulary=None if vocabulary is None else len(vocabulary),
+    )
 
 
 def _facts(metadata: Metadata, file: str) -> GgufFacts:

@@ -28,6 +28,7 @@ _REBUILT_IN_4 = {
 _SLOW_IN_4 = {"LlamaTokenizer": True, "GemmaTokenizer": True, "CodeLlamaTokenizer": True}
 # transformers 5.24: classes that do not keep the post-processor of tokenizer.json; what they add instead.
 _FIXED_IN_5 = {"CodeLlamaTokenizer": (True, False), "GPTNeoXTokenizer": (False, False)}
+_OTHER_IDS = ("bos_token_id", "pad_token_id", "decoder_start_token_id")
 _SENTENCEPIECE = ("tokenizer.model", "spiece.model", "sentencepiece.bpe.model")
 
 
@@ -91,7 +92,18 @@ def generation_facts(
     places["config.json#/text_config"] = text
     ids = {place: found for place, values in places.items() if (found := _eos_ids(values))}
     listed = frozenset(place for place in ids if _is_list(places[place]))
-    return GenerationFacts(eos_ids=ids, has_generation_config=generation is not None, listed=listed)
+    return GenerationFacts(
+        eos_ids=ids,
+        has_generation_config=generation is not None,
+        listed=listed,
+        other_ids={
+            f"{place}#{name}": number
+            for place, values in places.items()
+            for name in _OTHER_IDS
+            if (number := _number(values, name)) is not None
+        },
+        vocabulary=_number(config, "vocab_size") or _number(text, "vocab_size"),
+    )
 
 
 def _affixes(files: TokenizerFiles) -> Affixes | None:
@@ -181,6 +193,12 @@ def _added(number: JSON, item: Mapping[str, JSON]) -> AddedToken | None:
     if text is None or not isinstance(number, int) or isinstance(number, bool):
         return None
     return AddedToken(number, text, item.get("special") is True)
+
+
+def _number(values: JSON, name: str) -> int | None:
+    """A number that is one: some files have -1 for no token."""
+    number = values.get(name) if isinstance(values, Mapping) else None
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 0 else None
 
 
 def _is_list(values: JSON) -> bool:
