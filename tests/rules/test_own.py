@@ -18,7 +18,7 @@ SOURCE = """{% for m in messages %}<|{{ m.role }}|>
 <call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
 {%- endfor %}<|end|>
 {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"""
-OWN = ("chunk-invariance", "never-drop-silently", "round-trip")
+OWN = ("chunk-invariance", "never-drop-silently", "reasoning-then-tools", "round-trip")
 
 
 def subjects(judged: Judged) -> list[str]:
@@ -66,3 +66,24 @@ def test_error_what_the_parser_misreads_is_no_finding() -> None:
     assert judged.findings == ()
     assert subjects(judged) == ["round-trip"]
     assert "'Juniper' comes back as 'Jun'" in judged.failures[0].message
+
+
+def test_error_a_phantom_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = OutputParser.parse
+    phantom = {"tool_calls": [{"function": {"name": "look", "arguments": "{}"}}]}
+    with subject_of(SOURCE) as subject:
+        monkeypatch.setattr(OutputParser, "parse", lambda self, text: {**parse(self, text), **phantom})
+        judged = run(subject, Selection(("reasoning-then-tools",)))
+    assert judged.findings == ()
+    assert subjects(judged) == ["reasoning-then-tools"]
+    assert "1 calls are read, 0 were made" in judged.failures[0].message
+
+
+def test_error_a_thought_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse = OutputParser.parse
+    with subject_of(SOURCE) as subject:
+        monkeypatch.setattr(
+            OutputParser, "parse", lambda self, text: {**parse(self, text), "reasoning_content": ""}
+        )
+        judged = run(subject, Selection(("reasoning-then-tools",)))
+    assert "comes back nowhere" in judged.failures[0].message
