@@ -50,10 +50,10 @@ class Cause:
 
     `key` names the cause within its rule, in words that do not change when the template is edited elsewhere:
     the fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
-    sights can tell; `file` is another file of the package, where the fault is in that. `severity` None is the rule's own, and `profiles` goes before the rule's `profiles`;
-    `hosts` are those in which it holds, where a rule says so itself; `hidden_on` others, whose preparation
-    hides it (see `elsewhere`). What is `own` is chatlint's fault: a
-    failure in the report, never a finding on the author.
+    sights can tell; `file` is another file of the package, where the fault is in that. `severity` None is the
+    rule's own, and `profiles` goes before the rule's `profiles`; `hosts` are those in which it holds, where a
+    rule says so itself; `hidden_on` others, whose preparation hides it (see `elsewhere`). What is `own` is
+    chatlint's fault: a failure in the report, never a finding on the author.
     """
 
     key: str

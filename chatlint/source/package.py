@@ -110,8 +110,8 @@ class GenerationFacts:
     """End-of-sequence ids declared by each file that declares any (`generation_config.json`, …, a GGUF with
     `#` and the key). `has_generation_config`: engines fall back to `config.json` only where it is absent.
     `complete` is False where one of these files may be there and was not read. `listed` are those whose ids
-    are a list, though it be of one. `other_ids` are those of further tokens (BOS, padding …), by file, `#` and
-    key; `vocabulary` is how many ids the model has, None where no file tells."""
+    are a list, though it be of one. `other_ids` are those of further tokens (BOS, padding …), by file, `#`
+    and key; `vocabulary` is how many ids the model has, None where no file tells."""
 
     eos_ids: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     has_generation_config: bool = False
