@@ -79,6 +79,28 @@ Diff = Annotated[
 Config = Annotated[
     str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
 ]
+Isolated = Annotated[
+    bool, typer.Option("--isolated", help="Read no configuration and no baseline.", show_default=False)
+]
+ShowSettings = Annotated[
+    bool,
+    typer.Option("--show-settings", help="Print the settings that hold here instead.", show_default=False),
+]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline",
+        metavar="FILE",
+        help="Accepted findings; else the chatlint.baseline.json that is here.",
+    ),
+]
+UpdateBaseline = Annotated[
+    bool, typer.Option("--update-baseline", help="Accept all that is found.", show_default=False)
+]
+Statistics = Annotated[
+    bool,
+    typer.Option("--statistics", help="Print how often each rule found something.", show_default=False),
+]
 
 
 def check_targets(
@@ -99,6 +121,11 @@ def check_targets(
     jobs: Jobs = "0",
     no_cache: options.NoCache = False,
     config: Config = None,
+    isolated: Isolated = False,
+    show_settings: ShowSettings = False,
+    baseline: Baseline = None,
+    update_baseline: UpdateBaseline = False,
+    statistics: Statistics = False,
     fix: Fix = False,
     diff: Diff = False,
     folders: Folders = False,
@@ -110,25 +137,19 @@ def check_targets(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
     loaded or has no template.
     """
-    from dataclasses import replace
-
-    from chatlint.cli.configured import settings_of
+    from chatlint.cli.baseline import held_against_baseline
+    from chatlint.cli.configured import printed_settings, settings_of
     from chatlint.verdict import Report
 
-    outputs = _outputs(format_, output or [])
+    outputs = _outputs("statistics" if statistics else format_, output or [])
     options.colour_choice(color)
-    settings = settings_of(config, fail_on=fail_on, select=select, ignore=ignore, host=host, profile=profile)
-    settings = replace(
-        settings,
-        template=template,
-        special_tokens=special_tokens,
-        base=base,
-        revision=revision,
-        offline=offline,
-        untrusted=untrusted,
-        cache=not no_cache,
-    )
+    settings = settings_of(config, fail_on, select, ignore, host, profile, baseline, isolated=isolated)
+    ways = (template, special_tokens, base, revision, offline, untrusted, no_cache)
+    settings = _loaded(settings, *ways)
     workers = job_count(jobs)
+    if show_settings:
+        _print(printed_settings(settings))
+        return
     if folders:
         from chatlint.cli.folders import folders_of
 
@@ -139,8 +160,34 @@ def check_targets(
         fix_targets(targets, settings, write=not diff)
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
     report = Report(settings, tuple(_judged(targets, settings, workers)))
+    report = held_against_baseline(report, update=update_baseline)
     _write(report, outputs, color, verbose=verbose)
     raise typer.Exit(report.exit_code)
+
+
+def _loaded(
+    settings: Settings,
+    template: str | None,
+    special_tokens: str | None,
+    base: str | None,
+    revision: str | None,
+    offline: bool,
+    untrusted: bool,
+    no_cache: bool,
+) -> Settings:
+    """The settings with what belongs to one run."""
+    from dataclasses import replace
+
+    return replace(
+        settings,
+        template=template,
+        special_tokens=special_tokens,
+        base=base,
+        revision=revision,
+        offline=offline,
+        untrusted=untrusted,
+        cache=not no_cache,
+    )
 
 
 def _judged(targets: list[str], settings: Settings, workers: int) -> list[TargetReport]:

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from chatlint import config as configuration
 from chatlint.config import Settings
-from chatlint.config.file import find_config, place_of, read_config, required
+from chatlint.config.file import find_config, place_of, read_config
 
 
 def settings_of(
-    config: str | None,
-    *,
-    isolated: bool = False,
+    config: str | None = None,
     fail_on: str | None = None,
     select: Sequence[str] | None = None,
     ignore: Sequence[str] | None = None,
     host: str | None = None,
     profile: str | None = None,
-    require: Sequence[str] | None = None,
-    expect: str | None = None,
-    probes: str | None = None,
     baseline: str | None = None,
+    *,
+    isolated: bool = False,
 ) -> Settings:
     """The configuration that holds in this folder, overruled by what was given. None was not given; `ignore`
-    and `require` add to what the file has.
+    adds to what the file has.
 
     Raises UsageError for what means nothing, with the file and line where a file says it.
     """
     settings = _configured(config, isolated=isolated)
+    if not baseline and not settings.baseline and not isolated:
+        baseline = _baseline_beside(settings)
     settings = replace(
         settings,
         fail_on=configuration.fail_on(fail_on) if fail_on else settings.fail_on,
@@ -38,12 +38,14 @@ def settings_of(
         ignore=settings.ignore + _split(ignore),
         host=host or settings.host,
         profile=configuration.profile(profile) if profile else settings.profile,
-        require=settings.require + required(_split(require)),
-        expect=expect or settings.expect,
-        probes=probes or settings.probes,
         baseline=baseline or settings.baseline,
     )
     return with_contents(settings)
+
+
+def printed_settings(settings: Settings) -> str:
+    """The settings as JSON, as a report states them."""
+    return json.dumps(settings.to_dict(), indent=2) + "\n"
 
 
 def with_contents(settings: Settings) -> Settings:
@@ -69,6 +71,14 @@ def _configured(config: str | None, *, isolated: bool) -> Settings:
     settings = read_config(path, Settings())
     _refuse_unknown(settings, str(path))
     return settings
+
+
+def _baseline_beside(settings: Settings) -> str | None:
+    """A baseline of the usual name beside the configuration, or here."""
+    from chatlint.suppress.baseline import NAME
+
+    file = Path(settings.config).parent / NAME if settings.config else Path(NAME)
+    return str(file) if file.is_file() else None
 
 
 def _refuse_unknown(settings: Settings, path: str) -> None:

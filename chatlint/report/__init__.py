@@ -31,4 +31,5 @@ REPORTERS: Mapping[str, Reporter] = {
     "github": partial(_reported, "github", "github"),
     "markdown": partial(_reported, "markdown", "markdown"),
     "html": partial(_reported, "html", "html_page"),
+    "statistics": partial(_reported, "statistics", "statistics"),
 }
