@@ -121,3 +121,15 @@ EXPORT_MARK_CHARACTERS = 10_000
 
 SCAN_MARK_CHARACTERS = 5_000
 """Marks that one text of an exported grammar may end at, together; eighty names of tools stay under 2,000."""
+
+ENGINE_SECONDS = 20.0
+"""Wall time of another engine, for all cases of one template."""
+
+ENGINE_ANSWER_BYTES = 64 * 1024 * 1024
+"""Longest answer of another engine, all prompts of one template together."""
+
+SERVER_SECONDS = 10.0
+"""How long a server that the user named may be silent."""
+
+SERVER_ANSWER_BYTES = 8 * 1024 * 1024
+"""Longest answer of such a server."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chatlint.render.hosts import Host, Refusal, host_named, prepare, refuse, special_tokens
-from chatlint.render.inputs import Root
+from chatlint.render.prepared import untraced
 from chatlint.render.rendered import RenderRequest, RenderSettings
 
 if TYPE_CHECKING:
@@ -49,21 +49,9 @@ class Likeness:
     ) -> str:
         try:
             refuse(host, request)
-            roots = _roots(request)
+            roots = untraced(request.conversation)
             made = prepare(host, self._template, request, roots, tokens, self._manners, settings.now)
         except Refusal as refusal:
             return f"{refusal.exception}: {refusal.message}"
         read = {name: value for name, value in made.variables.items() if name in self._names}
         return repr((sorted(read.items()), made.unfinished, made.appended))
-
-
-def _roots(request: RenderRequest) -> dict[str, Root]:
-    """The conversation as it is: nothing of it is traced, as nothing is rendered."""
-    conversation = request.conversation
-    roots: dict[str, object] = {"messages": list(conversation.messages)}
-    if conversation.tools is not None:
-        roots["tools"] = list(conversation.tools)
-    if conversation.documents is not None:
-        roots["documents"] = list(conversation.documents)
-    roots.update(conversation.template_kwargs)
-    return {name: Root(value, value, {}) for name, value in roots.items()}  # type: ignore[arg-type]

