@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 _FORMATS = "terminal, concise, json, jsonl, sarif, junit, github, markdown, html"
 
+
+def _formats() -> list[str]:
+    """What a shell completes."""
+    from chatlint.report import REPORTERS
+
+    return list(REPORTERS)
+
+
 Targets = Annotated[
     list[str],
     typer.Argument(
@@ -23,7 +31,15 @@ Targets = Annotated[
         help=".jinja files, model directories, .gguf files, org/name on the Hub, -, corpus:NAME.",
     ),
 ]
-Format = Annotated[str, typer.Option("--format", metavar="F", help=f"What to print: {_FORMATS}.")]
+Format = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        metavar="F",
+        help=f"What to print: {_FORMATS}.",
+        autocompletion=_formats,
+    ),
+]
 Output = Annotated[
     list[str] | None,
     typer.Option("--output", metavar="F=FILE", help="Also write format F to FILE; may be repeated."),

@@ -13,7 +13,15 @@ if TYPE_CHECKING:
     from chatlint.conversation import JSON
     from chatlint.rules.rule import Rule
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A rule's name or code.")]
+
+def _names() -> list[str]:
+    """What a shell completes."""
+    from chatlint.rules.catalogue import all_rules
+
+    return [rule.name for rule in all_rules()]
+
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A rule's name or code.", autocompletion=_names)]
 
 
 def list_rules(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
