@@ -36,10 +36,28 @@ def held(report: TemplateReport, template: Template, package: Package, settings:
     if not ignores and settings.expected is None:
         return report
     drift = _drift(report, template, package, settings)
-    missed = unused(report.findings, ignores, template.place)
+    missed = _unused(report, ignores, settings)
     if drift or missed:
         report = _with_rules_on_report(report, template, package, settings, drift, missed)
     return _suppressed(report, ignores, template)
+
+
+def _unused(report: TemplateReport, ignores: tuple[Ignore, ...], settings: Settings) -> Unused:
+    """Comments that nothing was ignored for, though their rules were asked."""
+    missed = unused(report.findings, ignores, report.template.place)
+    asked = [
+        (ignore, tuple(name for name in rules if _was_asked(name, report, settings)))
+        for ignore, rules in missed
+    ]
+    return tuple((ignore, rules) for ignore, rules in asked if rules or not ignore.rules)
+
+
+def _was_asked(rule: str, report: TemplateReport, settings: Settings) -> bool:
+    """Whether a finding of a rule (its name or code) that is not there would have been."""
+    from chatlint.rules.selection import Selection, selects
+
+    unevaluated = {name for name, _ in report.unevaluated}
+    return rule not in unevaluated and selects(Selection(settings.select, settings.ignore), rule)
 
 
 def _suppressed(report: TemplateReport, ignores: tuple[Ignore, ...], template: Template) -> TemplateReport:
@@ -153,13 +171,10 @@ def _entries(known: Mapping[tuple[str, str], BaselineEntry], name: str) -> list[
 
 def _was_looked_for(entry: BaselineEntry, target: TargetReport, settings: Settings) -> bool:
     """Whether a finding that is not there would have been: its rule was selected and could be evaluated."""
-    from chatlint.rules.selection import Selection, selects
-
-    if target.status is not Status.CHECKED:
-        return False
-    unevaluated = {rule for template in target.templates for rule, _ in template.unevaluated}
     here = settings.for_target(target.target)
-    return entry.rule not in unevaluated and selects(Selection(here.select, here.ignore), entry.rule)
+    return target.status is Status.CHECKED and all(
+        _was_asked(entry.rule, template, here) for template in target.templates
+    )
 
 
 def _accepted(

@@ -9,6 +9,7 @@ from chatlint.report.canvas import Canvas, Piece
 from chatlint.report.finding import finding_lines, words
 from chatlint.report.infos import info_lines
 from chatlint.report.overview import overview_lines
+from chatlint.report.together import accepted_lines, shared_lines
 from chatlint.rules.finding import Severity
 from chatlint.source.engine_templates import differ
 from chatlint.source.package import TargetKind, TemplatePick
@@ -123,6 +124,7 @@ def _findings(
 
 
 def _summary(canvas: Canvas, report: Report) -> Iterator[str]:
+    yield from shared_lines(canvas, report)
     total = report.summary()
     parts: list[Piece] = []
     for severity, plural in _PLURALS.items():
@@ -134,6 +136,7 @@ def _summary(canvas: Canvas, report: Report) -> Iterator[str]:
     if total["failed"]:
         parts += words(f"({total['failed']} not checked)", "error")
     yield from canvas.wrap(parts)
+    yield from accepted_lines(canvas, report)
     if any(report.counts.values()):
         yield from canvas.wrap(
             words(

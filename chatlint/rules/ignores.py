@@ -11,7 +11,7 @@ that it shares a line with."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint.records import dataclass
 
@@ -60,17 +60,23 @@ def ignores_in(text: str) -> tuple[Ignore, ...]:
     comments = [piece for piece in _comments(pieces) if _MINE.match(piece.value)]
     if not comments:
         return ()
-    meaning = _meaning(pieces)
-    all_out = _meaning(_pieces(_without(source, comments)))
-    return tuple(
-        _ignore(
-            source,
-            pieces,
-            comment,
-            harmless=all_out == meaning or _meaning(_pieces(_without(source, [comment]))) == meaning,
-        )
-        for comment in comments
-    )
+    harmful = _harmful(source, comments, _meaning(pieces))
+    return tuple(_ignore(source, pieces, one, harmless=one not in harmful) for one in comments)
+
+
+def _harmful(source: str, comments: Sequence[_Piece], meaning: list[tuple[str, str]]) -> list[_Piece]:
+    """The comments without which the template would say something else, when those that it can do without
+    are gone."""
+    if _meaning(_pieces(_without(source, comments))) == meaning:
+        return []
+    harmful = []
+    for comment in reversed(comments):
+        shorter = _without(source, [comment])
+        if _meaning(_pieces(shorter)) == meaning:
+            source = shorter
+        else:
+            harmful.append(comment)
+    return harmful
 
 
 def _pieces(source: str) -> list[_Piece]:
@@ -113,9 +119,9 @@ def _meaning(pieces: Iterable[_Piece]) -> list[tuple[str, str]]:
     return [one for one in found if one != ("data", "")]
 
 
-def _without(source: str, comments: Iterable[_Piece]) -> str:
+def _without(source: str, comments: Sequence[_Piece]) -> str:
     """The source without these comments; a line that has nothing else goes with its comment."""
-    for comment in reversed(list(comments)):
+    for comment in reversed(comments):
         start, end = comment.start, comment.end
         if alone := _own_lines(source, comment):
             start, end = alone

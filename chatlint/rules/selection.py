@@ -38,8 +38,8 @@ class Selection:
 
 
 def selects(selection: Selection, name: str) -> bool:
-    """Whether a rule of that name is to run; True for one that there is no more: it finds nothing."""
-    rule = next((rule for rule in all_rules() if rule.name == name), None)
+    """Whether a rule of that name or code is to run; True for one that there is not: it finds nothing."""
+    rule = next((rule for rule in all_rules() if name in (rule.name, rule.code)), None)
     on_report = replace(selection, on_report=True)
     return rule is None or selection.holds(rule) or on_report.holds(rule)
 
