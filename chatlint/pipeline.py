@@ -57,7 +57,6 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
     # What follows is imported where it is needed: a result that is known needs none of it.
     from chatlint.detect.capabilities import detect_capabilities
     from chatlint.detect.limits import coverage, limits
-    from chatlint.export.flags import serving_in
     from chatlint.infer.learn import learn
     from chatlint.infer.results import learn_result
     from chatlint.probe.trace import Trace
@@ -92,9 +91,9 @@ def examine(asked: Question, store: Store | None) -> tuple[TemplateReport, bool]
             (*stages.failures, *judged.failures),
             result,
             stages.run("rules", lambda: stops_by_engine(subject)) or {},
-            stages.run("export", lambda: serving_in(asked.package, output)) if output else None,
+            stages.run("export", lambda: subject.serving),
         )
-        return report, not trace.timed_out
+        return report, not (trace.timed_out or settings.engines)  # engines change without our knowing
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from chatlint.detect.calls import CallForm
     from chatlint.detect.capability import Capabilities, Switch
     from chatlint.detect.footing import Footing
+    from chatlint.export.serving import Serving
     from chatlint.facts import FactChange
     from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
@@ -57,6 +58,7 @@ class Subject:
     _broken: list[SyntaxFault] | None = field(default=None)
     _footing: Footing | None = None
     _call_form: CallForm | None = None
+    _serving: Serving | None = None
     _others: dict[str, Trace] = field(default_factory=dict)
 
     @property
@@ -130,6 +132,15 @@ class Subject:
         return self._call_form
 
     @property
+    def serving(self) -> Serving | None:
+        """How to serve the format; None where none was learned."""
+        from chatlint.export.flags import serving_in
+
+        if self._serving is None and self.format is not None:
+            self._serving = serving_in(self.package, self.format)
+        return self._serving
+
+    @property
     def switches(self) -> tuple[Switch, ...]:
         """What callers may set, and what it changes."""
         from chatlint.detect.capabilities import detect_capabilities
@@ -158,7 +169,7 @@ class Subject:
         from chatlint.probe.trace import Trace
 
         settings = replace(self.trace.settings, host=host)
-        manners = self._manners(host)
+        manners = self.manners(host)
         likeness = Likeness(self.template, self.syntax, self.trace.settings, settings, manners)
         return Trace(
             self.template,
@@ -168,7 +179,7 @@ class Subject:
             alike=(self.trace, likeness),
         )
 
-    def _manners(self, host: str) -> Manners:
+    def manners(self, host: str) -> Manners:
         """How a server addresses the template, from what is known of it."""
         from chatlint.render.hosts import host_named
         from chatlint.render.manners import vllm_manners

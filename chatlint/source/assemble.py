@@ -41,6 +41,7 @@ def package_of(target: Target, reading: Reading, *, host: str) -> Package:
         template_readers=_template_readers(reading),
         kv_cache=kv_cache(reading.objects.get("config.json")),
         response_template=reading.objects.get("tokenizer_config.json", {}).get("response_template"),
+        named_parsers=reading.named_parsers,
     )
 
 

@@ -11,10 +11,10 @@ from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES, TEMPLATES
 from chatlint.records import dataclass
-from chatlint.source.folder import ByteStream, Folder, OutOfReachError, read_record
+from chatlint.source.folder import ByteStream, Folder, LocalFolder, OutOfReachError, read_record
 from chatlint.source.found import TEMPLATE_FILE, Found, Reader, template_text, templates_in
 from chatlint.source.json_text import JsonText, read_json
-from chatlint.source.package import Failure, PackageFile, TemplatePlace
+from chatlint.source.package import Failure, NamedParser, PackageFile, TemplatePlace
 from chatlint.source.special import SpecialTokens
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ class Reading:
     """Files of which it is not known whether there are any: their absence says nothing."""
     notes: list[str] = field(default_factory=list)
     """What was decided while reading, for the report."""
+    named_parsers: tuple[NamedParser, ...] = ()
 
     def add_template(self, name: str, path: str, content: bytes) -> None:
         """Note a template file. Raises TargetError if it is no text."""
@@ -118,7 +119,17 @@ def read_folder(folder: Folder) -> Reading:
         except TargetError as error:
             reading.fail(path, error)
     _read_ggufs(reading, folder)
+    reading.named_parsers = _card(folder)
     return reading
+
+
+def _card(folder: Folder) -> tuple[NamedParser, ...]:
+    """Of local files only: on the Hub a card is one request more for every model."""
+    if not isinstance(folder, LocalFolder):
+        return ()
+    from chatlint.source.model_card import named_parsers
+
+    return named_parsers(folder)
 
 
 def read_whole_among(paths: Iterable[str]) -> list[str]:

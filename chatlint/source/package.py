@@ -199,6 +199,18 @@ class EngineTemplate:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedParser:
+    """A parser that a file of the package names for serving: `kind` is `tool` or `reasoning`; `engine` is
+    `vllm` or `sglang`, "" where the file does not say."""
+
+    file: str
+    line: int
+    kind: str
+    name: str
+    engine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Package:
     """A loaded target. `templates` are those its host would use, chosen first; `copies` are further ones
     found that the host does not read (they are compared, not judged). `notes` say what was decided while
@@ -220,6 +232,8 @@ class Package:
     kv_cache: KvCache | None = None
     response_template: JSON = None
     """How transformers 5 reads the model's output, from `tokenizer_config.json`; None if it does not say."""
+    named_parsers: tuple[NamedParser, ...] = ()
+    """Those that the model card beside the files names."""
 
     def template(self, name: str = "default") -> Template:
         """The template of that name. Raises KeyError with the names there are."""
@@ -257,10 +271,14 @@ class Package:
         return tuple(sorted(texts, key=len, reverse=True))
 
     @property
+    def tokenizer_is_gguf(self) -> bool:
+        """Whether the facts about tokens are those of a GGUF."""
+        return bool(self.ggufs) and self.tokenizer.source == (self.ggufs[0].file,)
+
+    @property
     def _vocabulary(self) -> Vocabulary | None:
         """Every token, where the tokenizer is a GGUF's."""
-        gguf = self.ggufs[0] if self.ggufs else None
-        return gguf.vocabulary if gguf and self.tokenizer.source == (gguf.file,) else None
+        return self.ggufs[0].vocabulary if self.tokenizer_is_gguf else None
 
     def differing_copies(self) -> tuple[Template, ...]:
         """The copies whose text is not that of the template of their name that the host uses."""

@@ -18,6 +18,7 @@ from chatlint.source.found import Found, Reader
 from chatlint.source.package import (
     AddedToken,
     GenerationFacts,
+    NamedParser,
     Package,
     PackageFile,
     Target,
@@ -40,11 +41,12 @@ def subject_of(
     base: str = "",
     named: str = "",
     response_template: str = "",
+    named_parsers: str = "",
 ) -> Iterator[Subject]:
     """A subject with this template. `tokenizer` is JSON: bos, eos, adds_bos, and added_tokens as a list of texts
-    whose positions are the ids; `generation_config` its ids there. `learned` lets it have an output format and round trips.
+    whose positions are the ids, of which `plain` are not special; `generation_config` and `config` are ids there. `learned` lets it have an output format and round trips.
     More JSON: `copies` are texts by the file they stand in, `named` further templates by name, `base` a text,
-    `response_template` one of tokenizer_config.json."""
+    `response_template` one of tokenizer_config.json, `named_parsers` those of a model card."""
     facts = _facts(tokenizer) if tokenizer else TokenizerFacts()
     given = {"bos_token": facts.bos, "eos_token": facts.eos} if tokenizer else ASSUMED
     template = Template(
@@ -71,6 +73,10 @@ def subject_of(
         generation=_generation(tokenizer),
         files=(PackageFile("config.json", "", 2),) if tokenizer else (),
         response_template=json.loads(response_template) if response_template else None,
+        named_parsers=tuple(
+            NamedParser("README.md", line, **one)
+            for line, one in enumerate(json.loads(named_parsers or "[]"), 1)
+        ),
     )
     with Trace(template, RenderSettings(host=host)) as trace:
         subject = Subject(package, template, trace)
@@ -92,13 +98,22 @@ def _base(template: Template, text: str) -> Package:
 
 
 def _generation(text: str) -> GenerationFacts:
-    """The ids in the tokenizer's `generation_config`, as a list in generation_config.json."""
-    ids = json.loads(text).get("generation_config") if text else None
-    name = "generation_config.json"
-    return GenerationFacts({name: tuple(ids)}, True, True, frozenset({name})) if ids else GenerationFacts()
+    """The ids in the tokenizer's `generation_config` and `config`, as lists in these files, and the size of
+    the model's `vocabulary`."""
+    given = json.loads(text) if text else {}
+    names = {"generation_config.json": "generation_config", "config.json": "config"}
+    ids = {place: tuple(given[name]) for place, name in names.items() if name in given}
+    return GenerationFacts(
+        ids, "generation_config" in given, True, frozenset(ids), vocabulary=given.get("vocabulary")
+    )
 
 
 def _facts(text: str) -> TokenizerFacts:
     given = json.loads(text)
-    tokens = tuple(AddedToken(index, token, True) for index, token in enumerate(given["added_tokens"]))
-    return TokenizerFacts(given.get("bos"), given.get("eos"), given.get("pad"), tokens, given["adds_bos"])
+    plain = given.get("plain", ())
+    tokens = tuple(
+        AddedToken(index, token, token not in plain) for index, token in enumerate(given["added_tokens"])
+    )
+    return TokenizerFacts(
+        given.get("bos"), given.get("eos"), given.get("pad"), tokens, given["adds_bos"], given.get("adds_eos")
+    )
