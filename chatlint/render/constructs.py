@@ -1,0 +1,259 @@
+"""Constructs of Jinja that engines do not agree on: which of them a template uses, and where first.
+
+Only what the text alone decides: what depends on values (a number that is whole, a text with accents) a
+render would have to show. What each engine makes of a construct is a table of the room `engines`; here it
+only has a name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from jinja2 import nodes
+
+from chatlint.render.syntax import Use
+
+_STRIPS = frozenset({"strip", "lstrip", "rstrip"})
+_JSON_OPTIONS = frozenset({"ensure_ascii", "separators", "sort_keys"})
+_TEST_WITH_VALUE = frozenset(
+    {"in", "eq", "equalto", "ne", "gt", "ge", "lt", "le", "greaterthan", "lessthan", "sameas", "divisibleby"}
+)
+_GLOBALS = frozenset({"joiner", "cycler", "lipsum", "dict"})
+_LOOP = frozenset({"cycle", "changed", "depth", "depth0"})
+_MACRO_NAMES = frozenset({"varargs", "kwargs"})
+_USUAL_CODES = frozenset("YmdbBHM%")
+_IN_TAG = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.S)
+_ESCAPE = re.compile(r"""\\(?:x[0-9a-fA-F]{2}|[^nrtuN'"\\x\n])""")
+_FIRST_ALONE = re.compile(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
+_ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
+
+
+def constructs_of(tree: list[nodes.Node], source: str) -> tuple[Use, ...]:
+    """Each construct that is used, with the line of its first use, by line."""
+    first: dict[str, int] = {}
+    arities = {
+        node.name: len(node.args) - len(node.defaults) for node in tree if isinstance(node, nodes.Macro)
+    }
+    for node in tree:
+        reader = _READERS.get(type(node))
+        for name in reader(node) if reader else ():
+            first.setdefault(name, node.lineno)
+    for name, line in (*_calls_short(tree, arities), *_guards(tree), *_in_source(source)):
+        first.setdefault(name, line)
+    return tuple(Use(name, line) for name, line in sorted(first.items(), key=lambda item: item[1]))
+
+
+# -- by node
+
+
+def _filter(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Filter)
+    options = {keyword.key for keyword in node.kwargs}
+    yield f"filter {node.name}"
+    if node.name == "tojson":
+        yield from (f"filter tojson({option})" for option in sorted(options & _JSON_OPTIONS))
+        if node.args:
+            yield "filter tojson(positional)"
+    elif node.name == "map" and node.args:
+        yield "filter map(filter)"
+    elif node.name == "select" and not node.args:
+        yield "filter select(nothing)"
+    elif node.name in ("selectattr", "rejectattr") and len(node.args) > 1:
+        yield from _selection(node)
+    elif (node.name == "replace" and len(node.args) > 2) or (node.name == "trim" and node.args):
+        yield f"filter {node.name}(more)"
+    elif node.name in ("default", "d") and "boolean" in options:
+        yield "filter default(boolean=)"
+    elif node.name == "join" and "attribute" in options:
+        yield "filter join(attribute=)"
+
+
+def _selection(node: nodes.Filter) -> Iterator[str]:
+    test = _text(node.args[1])
+    if node.name == "rejectattr" or not test.isidentifier():
+        yield f"filter {node.name}(test)"
+    if any(
+        isinstance(argument, nodes.Const) and not isinstance(argument.value, str)
+        for argument in node.args[2:]
+    ):
+        yield "filter selectattr(value)"
+
+
+def _test(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Test)
+    yield f"test {node.name}"
+    if node.name in _TEST_WITH_VALUE:
+        yield "test with a value"
+
+
+def _call(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Call)
+    callee = node.node
+    if isinstance(callee, nodes.Getattr):
+        yield from _method(callee.attr, node)
+    elif isinstance(callee, nodes.Name) and callee.name == "strftime_now":
+        codes = {text[0] for text in _text(node.args[0] if node.args else None).split("%")[1:] if text}
+        yield "function strftime_now"
+        if codes - _USUAL_CODES:
+            yield "function strftime_now(code)"
+
+
+def _method(name: str, node: nodes.Call) -> Iterator[str]:
+    yield f"method {name}"
+    if name in _STRIPS and node.args:
+        yield "method strip(characters)"
+    elif name in ("startswith", "endswith") and any(isinstance(one, nodes.Tuple) for one in node.args):
+        yield "method startswith(tuple)"
+    elif name == "replace" and len(node.args) > 2:
+        yield "filter replace(more)"
+    elif name == "format" and node.kwargs:
+        yield "method format(names)"
+
+
+def _attribute(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Getattr)
+    if isinstance(node.node, nodes.Name) and node.node.name == "loop" and node.attr in _LOOP:
+        yield f"loop.{node.attr}"
+
+
+def _name(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Name)
+    if node.ctx == "load" and node.name in _GLOBALS:
+        yield f"function {node.name}"
+    elif node.ctx == "load" and node.name in _MACRO_NAMES:
+        yield "macro varargs"
+    elif not node.name.isascii():
+        yield "name with accents"
+
+
+def _compare(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Compare)
+    operators = [operand.op for operand in node.ops]
+    if len(operators) > 1:
+        yield "chained comparison"
+    if operators[0] in _ORDERS and (_text(node.expr) or _text(node.ops[0].expr)):
+        yield "order of texts"
+    if operators[0] in ("in", "notin") and isinstance(node.expr, nodes.List | nodes.Tuple):
+        yield "list in a list"
+
+
+def _for(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.For)
+    if node.recursive:
+        yield "for … recursive"
+
+
+def _assign_block(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.AssignBlock)
+    if node.filter is not None:
+        yield "set with a filter"
+
+
+def _call_block(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.CallBlock)
+    if isinstance(node.call.node, nodes.ExtensionAttribute):
+        yield "tag generation"
+
+
+def _tuple(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Tuple)
+    if len(node.items) == 1 and node.ctx == "load":
+        yield "tuple of one"
+
+
+def _dict(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Dict)
+    if any(isinstance(pair.key, nodes.Const) and not isinstance(pair.key.value, str) for pair in node.items):
+        yield "key that is no text"
+
+
+def _mul(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Mul)
+    for side in (node.left, node.right):
+        if _text(side):
+            yield "text times a number"
+        elif isinstance(side, nodes.List):
+            yield "list times a number"
+
+
+def _mod(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Mod)
+    if _text(node.left):
+        yield "text % values"
+
+
+def _add(node: nodes.Node) -> Iterator[str]:
+    assert isinstance(node, nodes.Add)
+    if any(isinstance(side, nodes.Filter) and side.name == "safe" for side in (node.left, node.right)):
+        yield "safe and +"
+
+
+_READERS = {
+    nodes.Filter: _filter,
+    nodes.Test: _test,
+    nodes.Call: _call,
+    nodes.Getattr: _attribute,
+    nodes.Name: _name,
+    nodes.Compare: _compare,
+    nodes.For: _for,
+    nodes.AssignBlock: _assign_block,
+    nodes.CallBlock: _call_block,
+    nodes.Tuple: _tuple,
+    nodes.Dict: _dict,
+    nodes.Mul: _mul,
+    nodes.Mod: _mod,
+    nodes.Add: _add,
+    nodes.With: lambda node: iter(("tag with",)),
+    nodes.Block: lambda node: iter(("tag block",)),
+    nodes.FloorDiv: lambda node: iter(("operator //",)),
+    nodes.Pow: lambda node: iter(("operator **",)),
+}
+
+
+# -- by more than one node
+
+
+def _calls_short(tree: list[nodes.Node], arities: dict[str, int]) -> Iterator[tuple[str, int]]:
+    """Calls of macros with fewer arguments than parameters without a default."""
+    for node in tree:
+        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+            given = len(node.args) + len(node.kwargs)
+            spread = node.dyn_args is not None or node.dyn_kwargs is not None
+            if given < arities.get(node.node.name, 0) and not spread:
+                yield "macro with too few arguments", node.lineno
+
+
+def _guards(tree: list[nodes.Node]) -> Iterator[tuple[str, int]]:
+    """`tools is none` where nothing else asks whether there are tools: a host may leave them out."""
+    guarded: set[int] = set()
+    for node in tree:
+        if isinstance(node, nodes.And | nodes.Or):
+            guarded.update(id(side) for side in (node.left, node.right))
+        elif isinstance(node, nodes.Test) and node.name == "none" and id(node) not in guarded:
+            asked = node.node
+            if isinstance(asked, nodes.Name) and asked.name == "tools":
+                yield "tools is none", node.lineno
+
+
+def _in_source(source: str) -> Iterator[tuple[str, int]]:
+    """What the tree does not show."""
+    if _FIRST_ALONE.match(source):
+        yield "one character before the first tag", 1
+    if "\r\n" in source:
+        yield "line ends of Windows", source.count("\n", 0, source.index("\r\n")) + 1
+    raw = re.search(r"\{%[-+]?\s*raw\b", source)
+    if raw:
+        yield "tag raw", source.count("\n", 0, raw.start()) + 1
+    for tag in _IN_TAG.finditer(source) if "\\" in source or "{%+" in source or "{{+" in source else ():
+        text = tag.group()
+        line = source.count("\n", 0, tag.start()) + 1
+        if text.startswith(("{%+", "{{+")):
+            yield "tag with +", line
+        found = None if text.startswith("{#") else _ESCAPE.search(text)
+        if found:
+            yield "escape in a text", line + text.count("\n", 0, found.start())
+
+
+def _text(node: nodes.Node | None) -> str:
+    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else ""
