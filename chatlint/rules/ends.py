@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 TAG = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
 """What a mark looks like where no tokenizer tells."""
+PIPED = re.compile(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
+"""What nothing but a special token looks like."""
 ANSWER, CALL = "an answer", "a tool call"
 # Followed by the next message, and last: some templates close a turn only then, some only otherwise.
 _ANSWERS = (

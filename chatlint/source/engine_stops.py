@@ -75,7 +75,7 @@ class EngineStops:
 def engine_stops(package: Package) -> tuple[EngineStops, ...]:
     """For each engine that can load the package."""
     ggufs = package.ggufs
-    if ggufs and package.tokenizer.source == (ggufs[0].file,):
+    if package.tokenizer_is_gguf:
         return (_stops("vLLM", _eos(package)), _llama_cpp(package, ggufs[0]), _ollama(package, ggufs[0]))
     own = [_of_files(package, name, find) for name, find in _ENGINES.items()]
     return (*own, _llama_cpp(package, ggufs[0]) if ggufs else _converted(package))

@@ -9,8 +9,18 @@ TOKENS = ["<unk>", "<s>", "</s>", "<|im_start|>", "<|im_end|>", "hello", "wörld
 TYPES = [2, 3, 3, 3, 3, 1, 1, 4, 5]
 
 
-def write_gguf(path: Path, *, big_endian: bool = False, template="{{ x }}", shards: int = 0, **more) -> Path:
-    """A vocabulary GGUF as converters write it: templates behind the tokens. `more` are further keys."""
+def write_gguf(
+    path: Path,
+    *,
+    big_endian: bool = False,
+    template="{{ x }}",
+    shards: int = 0,
+    pad: int = 0,
+    normal: tuple[str, ...] = (),
+    **more,
+) -> Path:
+    """A vocabulary GGUF as converters write it: templates behind the tokens. Tokens in `normal` are of that
+    type; `more` are further keys."""
     import gguf
 
     order = gguf.GGUFEndian.BIG if big_endian else gguf.GGUFEndian.LITTLE
@@ -22,12 +32,14 @@ def write_gguf(path: Path, *, big_endian: bool = False, template="{{ x }}", shar
     writer.add_tokenizer_pre("llama-bpe")
     writer.add_token_list(TOKENS)
     writer.add_token_scores([float(n) for n in range(len(TOKENS))])
-    writer.add_token_types(TYPES)
+    writer.add_token_types(
+        [1 if token in normal else kind for token, kind in zip(TOKENS, TYPES, strict=True)]
+    )
     writer.add_token_merges(["h e", "l l"] * 3_000)
     writer.add_bos_token_id(1)
     writer.add_eos_token_id(2)
     writer.add_eot_token_id(4)
-    writer.add_pad_token_id(0)
+    writer.add_pad_token_id(pad)
     for key, value in more.items():
         getattr(writer, f"add_{key}")(value)
     if template is not None:

@@ -5,8 +5,7 @@ Looks where the BOS token stands in rendered prompts, and in the tokenizer's fil
 
 ## Why is this bad
 Whoever encodes plain text gets a BOS, so the model was trained with one. Chat servers encode prompts without
-adding tokens: what the template does not write is not there. Text before a BOS is as bad: what comes first is
-then not what the model has always seen first.
+adding tokens: what the template does not write is not there.
 
 ## Example
 With a tokenizer that adds one:
@@ -28,11 +27,10 @@ Write `{{ bos_token }}` as the very first thing, outside every loop.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from chatlint.rules.bos import bos_of, opening_prompts
-from chatlint.rules.cause import Cause, Sight
+from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.turns import chats
@@ -44,48 +42,24 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
-_MARK = re.compile(r"<[^<>\s]+>|\[[^\[\]\s]+\]")
-
-
 @rule("CT601", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
     bos = bos_of(subject)
     if not bos or not chats(subject):
         return
     seen = opening_prompts(subject)
-    late = [one for one in seen if bos != subject.package.tokenizer.eos and _text_before(one, bos)]
-    if late:
-        yield _late(late, bos)
-    elif seen and not any(bos in one.text for one in seen):
+    if seen and not any(bos in one.text for one in seen):
         yield from _missing(subject, seen, bos)
-
-
-def _text_before(observation: Observation, bos: str) -> str:
-    """What stands before the BOS: text. Behind the first input a BOS separates turns, and behind another mark
-    it is part of a longer beginning."""
-    before = observation.text[: max(observation.text.find(bos), 0)]
-    shown = observation.prompt.inputs() if observation.prompt else ()
-    return "" if any(span.start < len(before) for span in shown) or _MARK.fullmatch(before) else before
-
-
-def _late(seen: list[Observation], bos: str) -> Cause:
-    before = _text_before(seen[0], bos)
-    return Cause(
-        key="not first",
-        message=f"{before!r} stands before {bos!r}",
-        consequence="The model sees text before its BOS; what encodes with special tokens adds another BOS.",
-        sights=tuple(Sight(one, 0, one.text.find(bos), "before the BOS") for one in seen),
-        severity=Severity.ERROR,
-        fix="Let nothing be printed before `{{ bos_token }}`: `-%}` takes away a newline.",
-    )
 
 
 def _missing(subject: Subject, seen: list[Observation], bos: str) -> Iterator[Cause]:
     tokenizer = subject.package.tokenizer
-    if subject.template.special_tokens_assumed or not (tokenizer.adds_bos or tokenizer.adds_bos_before_5):
+    if subject.template.special_tokens_assumed or (tokenizer.adds_bos is tokenizer.adds_bos_before_5 is None):
+        raise NotEvaluated("no tokenizer file says whether encoding adds a BOS")
+    if not (tokenizer.adds_bos or tokenizer.adds_bos_before_5):
         return
     where = "" if tokenizer.adds_bos else " in transformers 4"
-    gguf = bool(subject.package.ggufs) and tokenizer.source == (subject.package.ggufs[0].file,)
+    gguf = subject.package.tokenizer_is_gguf
     yield Cause(
         key="missing",
         message=f"no prompt has {bos!r}, which encoding a text adds{where}",

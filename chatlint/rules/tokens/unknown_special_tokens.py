@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
-from chatlint.rules.ends import TAG, written
+from chatlint.rules.ends import PIPED, TAG, written
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import rule
 
@@ -43,14 +43,13 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_PIPED = re.compile(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
 _PROBES = ("roles/system-user", "roles/user", "roles/user-assistant-user", "tools/given")
 _SHOWN = 6
 
 
 @rule("CT605", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
-    sure = _unknown(subject, _PIPED)
+    sure = _unknown(subject, PIPED)
     if sure:
         yield _cause(sure, Confidence.HIGH)
         return
