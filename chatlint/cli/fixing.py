@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chatlint.errors import TargetError, UsageError
+from chatlint.limits import TEMPLATE_FILE_BYTES
 from chatlint.text import visible
 
 if TYPE_CHECKING:
@@ -24,12 +26,26 @@ def fix_targets(targets: Sequence[str], settings: Settings, *, write: bool) -> N
     """
     if settings.template:
         raise UsageError("--fix and --diff edit a target's own template", hint="name the --template's file")
+    rewind = _kept_input() if "-" in targets else None
     for target in targets:
         for package, mended in _mended(target, settings):
             for line in _said(target, mended, write=write):
                 sys.stderr.write(f"{visible(line)}\n")
             if mended.text != mended.template.text:
                 _write(package, mended) if write else _print(target, mended)
+        if rewind:
+            rewind()
+
+
+def _kept_input() -> Callable[[], None]:
+    """Read standard input, and let it be read again: now, and after each call."""
+    content = sys.stdin.buffer.read(TEMPLATE_FILE_BYTES + 1)
+
+    def rewind() -> None:
+        sys.stdin = io.TextIOWrapper(io.BytesIO(content))
+
+    rewind()
+    return rewind
 
 
 def _mended(target: str, settings: Settings) -> Iterator[tuple[Package, Mended]]:

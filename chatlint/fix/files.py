@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from chatlint.errors import TargetError
 from chatlint.fix.mend import Mended
 from chatlint.records import dataclass
 from chatlint.source.package import Package, TargetKind, Template
+from chatlint.source.place import spelled_width
 
 _WHY_NOT = {
     TargetKind.HUB: "it lies on the Hub: apply the difference to the repository",
@@ -78,54 +80,70 @@ def _read(path: Path) -> bytes:
 
 
 def _rewritten(path: Path, content: bytes, template: Template, text: str) -> bytes:
-    place = template.place
-    old, new = template.text, text
-    if place.json_pointer:
-        old, new = place.written, _spelled(place.written, template.text, text)
     try:
         whole = content.decode("utf-8")
     except UnicodeDecodeError:
         whole = ""
     start = _start(whole, template)
-    if start < 0 or whole[start : start + len(old)] != old:
+    written = template.place.written if template.place.json_pointer else whole[start:]
+    if start < 0 or not whole.startswith(written, start) or _read_as(written, template) != template.text:
         raise TargetError(f"{path} is not as it was read", hint="check it again")
-    return (whole[:start] + new + whole[start + len(old) :]).encode()
+    new = _spelled(written, template, text)
+    return (whole[:start] + new + whole[start + len(written) :]).encode()
 
 
 def _start(whole: str, template: Template) -> int:
     """Where the template begins in its file."""
     place = template.place
-    mark = len(whole) - len(whole.lstrip("\ufeff"))
     if not place.json_pointer:
-        return mark
+        return 0
     if not place.line_starts:
         return -1
+    mark = len(whole) - len(whole.lstrip("\ufeff"))
     line, column = place.line_starts[0]
     lines = whole[mark:].split("\n")
     return mark + sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
 
 
-def _spelled(written: str, old: str, new: str) -> str:
-    """The new text as a JSON string in the manner of the old one: what both begin and end with stays as it
-    is spelled."""
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+def _read_as(written: str, template: Template) -> str:
+    """The template that is written so. A file's newlines are read as Python reads those of any text file."""
+    if template.place.json_pointer:
+        return str(json.loads(f'"{written}"', strict=False))
+    return _NEWLINE.sub("\n", written)
+
+
+def _spelled(written: str, template: Template, new: str) -> str:
+    """The new text in the manner of the old one: what both begin and end with stays as it is spelled."""
     from chatlint.infer.markers import common_suffix
     from chatlint.rules.turns import agree
 
+    old = template.text
     start = agree(old, new)
     end = len(common_suffix([old[start:], new[start:]]))
-    widths = _widths(written)
-    head = written[: sum(widths[:start])]
-    tail = written[len(written) - sum(widths[len(widths) - end :]) :] if end else ""
-    ascii_only = written.isascii()
-    return head + json.dumps(new[start : len(new) - end], ensure_ascii=ascii_only)[1:-1] + tail
+    in_json = bool(template.place.json_pointer)
+    widths = _widths(written, in_json=in_json)
+    middle = new[start : len(new) - end]
+    if in_json:
+        lone = any("\ud800" <= character <= "\udfff" for character in middle)  # no UTF-8 has these
+        middle = json.dumps(middle, ensure_ascii=lone or written.isascii())[1:-1]
+    else:
+        newline = _NEWLINE.search(written)
+        middle = middle.replace("\n", newline.group() if newline else "\n")
+    head, tail = sum(widths[:start]), sum(widths[len(widths) - end :]) if end else 0
+    return written[:head] + middle + written[len(written) - tail :]
 
 
-def _widths(written: str) -> list[int]:
-    """How many characters spell each character of a JSON string."""
-    from chatlint.source.place import spelled_width
-
+def _widths(written: str, *, in_json: bool) -> list[int]:
+    """How many characters spell each character of the template."""
     widths, offset = [], 0
     while offset < len(written):
-        widths.append(spelled_width(written, offset))
+        widths.append(spelled_width(written, offset) if in_json else _newline_width(written, offset))
         offset += widths[-1]
     return widths
+
+
+def _newline_width(written: str, offset: int) -> int:
+    return 2 if written.startswith("\r\n", offset) else 1

@@ -66,13 +66,20 @@ def _severity(rule: Rule, cause: Cause) -> Severity:
 
 def _changed(old: Trace, new: Trace, mending: Mending) -> str:
     """The first case that passed and gives something else now."""
-    cases = [one.case for one in old.observations]
-    known = {case.id for case in cases}
-    cases += [one.case for one in new.observations if one.case.id not in known]
+    cases = [_renamed(one.case, new, "old") for one in old.observations]
+    cases += [_renamed(one.case, old, "new") for one in new.observations]
     for before, after in zip(old.ask_all(cases), new.ask_all(cases), strict=True):
         if not _keeps(before, after, mending):
             return f"{before.case.id} would give another prompt"
     return ""
+
+
+def _renamed(case: Case, other: Trace, whose: str) -> Case:
+    """The case under a name that means no other conversation to the other trace: rules also ask what they
+    learned from the template."""
+    while (known := other.known(case.id)) is not None and known.conversation != case.conversation:
+        case = replace(case, probe=f"{case.probe}/{whose}")
+    return case
 
 
 def _keeps(before: Observation, after: Observation, mending: Mending) -> bool:

@@ -212,6 +212,11 @@ class Trace:
         """Every case asked, once, in the order of the first asking."""
         return tuple(self._asked.values())
 
+    def known(self, case_id: str) -> Case | None:
+        """The case of that id that was asked."""
+        asked = self._asked.get(case_id)
+        return asked.case if asked else None
+
     @property
     def failed(self) -> tuple[Observation, ...]:
         """The cases that gave no prompt."""

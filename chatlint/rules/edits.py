@@ -272,10 +272,13 @@ def _defined(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
 
 def _contained(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
     for chain in tag.chains:
-        name = tag.tokens[chain.first - 2] if chain.first > 1 else None
+        absent = tag.near(chain.first - 2) == "not"
+        place = chain.first - 2 - absent
+        name = tag.tokens[place] if place >= 0 else None
         if name and name.kind == "string" and name.text[1:-1] in names and tag.near(chain.first - 1) == "in":
             first, last = tag.tokens[chain.first], tag.tokens[chain.last]
-            yield Edit(name.start, last.end, f"{source[first.start : last.end]}.{name.text[1:-1]}")
+            member = f"{source[first.start : last.end]}.{name.text[1:-1]}"
+            yield Edit(name.start, last.end, f"not {member}" if absent else member)
 
 
 def results_in_own_turns(source: str) -> Iterator[Edits]:

@@ -37,7 +37,7 @@ from chatlint.rules.edits import (
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end
-from chatlint.rules.turns import before, behind, chats
+from chatlint.rules.turns import agree, before, behind, chats
 from chatlint.text import Literal
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _always(subject: Subject) -> Iterator[Cause]:
     tail, usual = behind(ended, "/messages/1/content"), behind(followed, "/messages/1/content")
     if not header or not tail or usual is None or usual.startswith(tail.rstrip()):
         return
-    extra = common_suffix([tail.rstrip(), header.rstrip()]).strip()
+    extra = _behind_the_turn(ended, tail, usual, common_suffix([tail.rstrip(), header.rstrip()]).strip())
     if (
         any(character.isalnum() for character in extra)
         and ended.text == subject.see("roles/user-assistant").text
@@ -218,6 +218,16 @@ def _always(subject: Subject) -> Iterator[Cause]:
             fix="Write it only under `{% if add_generation_prompt %}`.",
             mending=_only_if_asked(subject, ended, extra),
         )
+
+
+def _behind_the_turn(ended: Observation, tail: str, usual: str, extra: str) -> str:
+    """Of what follows a finished answer, that which does not end its turn: from where it parts with what
+    usually follows, back to where the template begins to write that."""
+    parted = len(ended.text) - len(tail) + agree(tail, usual)
+    spans = ended.prompt.spans if ended.prompt else ()
+    start = max([span.start for span in spans if span.start <= parted], default=0)
+    narrow = ended.text[max(start, len(ended.text.rstrip()) - len(extra)) :].strip()
+    return narrow if _WORD.search(narrow) else extra
 
 
 def _only_if_asked(subject: Subject, ended: Observation, extra: str) -> Mending | None:
