@@ -139,8 +139,8 @@ def _members(source: str, member: str) -> list[_Place]:
 
 def _set_to(places: Iterable[_Place], fits: Callable[[Chain], bool]) -> set[tuple[str, ...]]:
     """Names of variables that are set to a chain, or loop over it."""
-    first = (one for one in places if one.tag.word in ("set", "for") and one.chain.first == one.tag.value)
-    return {(one.tag.near(1),) for one in first if fits(one.chain)}
+    first = (one for one in places if one.chain.first == one.tag.value and one.tag.near(2) in ("=", "in"))
+    return {(one.tag.near(1),) for one in first if one.tag.word in ("set", "for") and fits(one.chain)}
 
 
 # -- values --------------------------------------------------------------------------------------------------
