@@ -50,7 +50,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     for key, sights in hit:
         failure = sights[0].observation.failure
         message = failure.message if failure else key
-        yield Cause(key, f"hits a bound: {message}", _CONSEQUENCE, sights)
+        lasting = key.rpartition(" @")[0]  # a line moves
+        yield Cause(lasting, f"hits a bound: {message}", _CONSEQUENCE, sights)
     for work in () if hit else subject.syntax.work:
         yield Cause(
             key=work.kind,
