@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Sight:
     """One observation that shows a cause, and where in its prompt (code points; equal where there is
-    nothing to mark). `note` says what is to be seen there."""
+    nothing to mark). `note` says what is to be seen there; `lost` is the pointer of what is nowhere."""
 
     observation: Observation
     start: int = 0
     end: int = 0
     note: str = ""
     rank: int = 0
+    lost: str = ""
 
     @property
     def size(self) -> tuple[int, int, int, int, str]:

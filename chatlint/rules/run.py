@@ -16,7 +16,7 @@ from chatlint.rules.finding import Evidence, Finding, Location
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
 from chatlint.rules.severity import rank
-from chatlint.rules.sights import written_at
+from chatlint.rules.whereabouts import whereabouts
 from chatlint.source.package import Failure
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def _missing(rule: Rule, subject: Subject) -> str:
 def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
     """A finding whose `fingerprint` is still the cause's key; `_fingerprinted` completes it."""
     sights = smallest_first(cause.sights)
-    line, column = _place(cause, sights)
+    line, column = _place(subject, cause, sights)
     return Finding(
         rule=rule.name,
         code=rule.code,
@@ -125,16 +125,16 @@ def _fingerprinted(findings: list[Finding]) -> list[Finding]:
     return made
 
 
-def _place(cause: Cause, sights: Iterable[Sight]) -> tuple[int, int]:
-    """The place in the template: the cause's own, else what wrote the marked text, else where it broke."""
+def _place(subject: Subject, cause: Cause, sights: Iterable[Sight]) -> tuple[int, int]:
+    """The place in the template: the cause's own, else where it broke, else what wrote the marked text, or
+    ought to have."""
     if cause.line:
         return cause.line, cause.column
     for sight in sights:
         failure = sight.observation.failure
-        if failure and failure.line:
-            return failure.line, 0
-        if sight.observation.prompt and sight.end > sight.start:
-            return written_at(sight.observation.prompt, sight.start)
+        place = (failure.line, 0) if failure else whereabouts(subject, sight)
+        if place != (0, 0):
+            return place
     return 0, 0
 
 

@@ -60,13 +60,13 @@ def bounds(observation: Observation, pointer: str) -> tuple[int, int] | None:
 def at(observation: Observation, pointer: str, note: str = "") -> Sight:
     """The place of a value in the prompt; the prompt's end where it is lost."""
     found = bounds(observation, pointer)
-    return Sight(observation, *found, note) if found else at_end(observation, note)
+    return Sight(observation, *found, note) if found else at_end(observation, note, lost=pointer)
 
 
-def at_end(observation: Observation, note: str = "") -> Sight:
-    """The last character of the prompt."""
+def at_end(observation: Observation, note: str = "", *, lost: str = "") -> Sight:
+    """The last character of the prompt; `lost` is the pointer of what is nowhere up to there."""
     length = len(observation.text)
-    return Sight(observation, max(length - 1, 0), length, note)
+    return Sight(observation, max(length - 1, 0), length, note, lost=lost)
 
 
 def after(observation: Observation, pointer: str, note: str = "") -> Sight:

@@ -63,7 +63,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             key="tools",
             message=f"`default` does not show tools, {OTHER!r} does",
             consequence="Engines that know one template (SGLang, processors) leave the tools out.",
-            sights=(at_end(seen, "no tool is named up to here"),),
+            sights=(at_end(seen, "no tool is named up to here", lost="/tools"),),
             severity=Severity.INFO,
         )
 

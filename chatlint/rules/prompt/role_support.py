@@ -104,7 +104,8 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
             continue
         lost_system = lost_system or order.what == "system text"
         severities.setdefault(order.what, order.dropped)
-        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here"))
+        place = f"/messages/{lost[0]}"
+        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here", lost=place))
     for what, sights in losses:
         yield Cause(
             key=f"dropped: {what}",

@@ -108,7 +108,10 @@ def _empty_forms(subject: Subject, way: Variant) -> Iterator[Cause]:
             key=f"call lost, content {lost[0]}",
             message=f"a tool call is lost where the message's content is {' or '.join(lost)}",
             consequence=_LOST["call"],
-            sights=tuple(at_end(forms[form], "the call is nowhere up to here") for form in lost),
+            sights=tuple(
+                at_end(forms[form], "the call is nowhere up to here", lost="/messages/1/tool_calls")
+                for form in lost
+            ),
             fix="Test `message.tool_calls`, not the content.",
         )
 

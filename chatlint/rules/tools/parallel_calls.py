@@ -86,7 +86,8 @@ def _losses(seen: list[Observation]) -> Iterator[Cause]:
     lost = Gathering()
     for one in seen:
         for index in _missing(one):
-            lost.add("calls", at_end(one, f"call {index + 1} is nowhere up to here"))
+            note = f"call {index + 1} is nowhere up to here"
+            lost.add("calls", at_end(one, note, lost="/messages/1/tool_calls"))
     for key, sights in lost:
         yield Cause(
             key=key,

@@ -69,7 +69,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     for seen in observations:
         lost = " and ".join(lost_parts(seen))
         if lost:
-            losses.add(lost, at_end(seen, f"{lost} nowhere up to here"))
+            losses.add(lost, at_end(seen, f"{lost} nowhere up to here", lost="/messages/1/tool_calls"))
     for parts, sights in losses:
         yield Cause(
             key=parts,

@@ -80,7 +80,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             key="lost",
             message="a tool result in parts is lost",
             consequence="The model does not see what its tool answered.",
-            sights=tuple(at_end(one, "the result is nowhere up to here") for one in lost),
+            sights=tuple(at_end(one, "the result is nowhere up to here", lost=RESULT) for one in lost),
             fix=_FIX,
         )
     yield from _written(seen, Notation.PYTHON, "Python", Severity.WARNING)

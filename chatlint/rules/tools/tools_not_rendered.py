@@ -83,13 +83,13 @@ def _sometimes(hidden: list[Observation]) -> Cause:
         key="sometimes",
         message=f"declared tools are lost in some conversations ({names})",
         consequence=_BLIND,
-        sights=tuple(at_end(one, "no tool is named up to here") for one in hidden),
+        sights=tuple(at_end(one, "no tool is named up to here", lost="/tools") for one in hidden),
     )
 
 
 def _never(subject: Subject, hidden: list[Observation]) -> Cause:
     other = _other_variable(subject, hidden[0])
-    sights = smallest_first(at_end(one, "no tool is named up to here") for one in hidden)
+    sights = smallest_first(at_end(one, "no tool is named up to here", lost="/tools") for one in hidden)
     if len(hidden) > 2 and shown(subject.see("tools/bare"), "/tools/0/name"):
         return Cause(
             key="bare",

@@ -1,0 +1,122 @@
+"""Which line of the template a sight is about: the one that wrote it, or the one that ought to have."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from chatlint.probe.reading import texts
+from chatlint.rules.sights import bounds, written_at
+from chatlint.text import Literal, Prompt
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.rules.cause import Sight
+    from chatlint.rules.subject import Subject
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
+_MESSAGE = re.compile(r"/messages/(\d+)(/content)?")
+
+
+def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
+    """One-based line and column (0 where unknown). For what is lost: where the template reads it, or asks for
+    the role of its message, or else writes the message beside it."""
+    prompt = sight.observation.prompt
+    if prompt is None:
+        return 0, 0
+    if sight.lost:
+        line = _asked_for(subject, sight)
+        return (line, 0) if line else _beside(sight)
+    return _in_literal(subject.template.text, prompt, sight.start) if sight.end > sight.start else (0, 0)
+
+
+def _asked_for(subject: Subject, sight: Sight) -> int:
+    """The first line that reads the lost value or the nearest that holds it, or its message's role."""
+    syntax = subject.syntax
+    message = _MESSAGE.fullmatch(sight.lost)
+    if message:
+        messages = sight.observation.case.conversation.messages
+        role = messages[int(message[1])].get("role")
+        return next((one.line for one in syntax.roles if one.role == role), 0)
+    pattern = "/".join("*" if token.isdecimal() else token for token in sight.lost.split("/"))
+    while pattern.count("/") > 1 and not pattern.endswith("*"):
+        lines = syntax.reads_of(pattern)
+        if lines:
+            return min(lines)
+        pattern = pattern.rpartition("/")[0].removesuffix("/*")
+    return 0
+
+
+def _beside(sight: Sight) -> tuple[int, int]:
+    """Where the nearest message is written: before the lost one if there is one, else after it."""
+    observation = sight.observation
+    assert observation.prompt is not None
+    found = re.match(r"/messages/(\d+)", sight.lost)
+    for index in _nearest(int(found[1]), observation) if found else ():
+        for pointer in texts(observation, f"/messages/{index}/content"):
+            shown = bounds(observation, pointer)
+            if shown:
+                return written_at(observation.prompt, shown[0])
+    return 0, 0
+
+
+def _nearest(lost: int, observation: Observation) -> Iterator[int]:
+    yield from range(lost - 1, -1, -1)
+    yield from range(lost + 1, len(observation.case.conversation.messages))
+
+
+def _in_literal(source: str, prompt: Prompt, position: int) -> tuple[int, int]:
+    """Where the template wrote the character at `position`, or what stands before it. In a text of several
+    lines that is the line of the character, not the text's first."""
+    place = written_at(prompt, position)
+    spans = (span for span in reversed(prompt.spans) if span.start <= position)
+    span = next((span for span in spans if isinstance(span.origin, Literal)), None)
+    if span is None or not isinstance(span.origin, Literal):
+        return place
+    if (span.origin.line, span.origin.column) != place or not span.origin.column:
+        return place
+    text = prompt.piece(span)[: position - span.start + 1]
+    start = _offset(source, *place)
+    for quoted in (True, False):
+        end = _walked(source, start, text[:-1], quoted=quoted)
+        breaks = list(_NEWLINE.finditer(source, start, end)) if end > start else []
+        if breaks:
+            return place[0] + len(breaks), end - breaks[-1].end() + 1
+    return place
+
+
+def _offset(source: str, line: int, column: int) -> int:
+    """The index of a place in the source."""
+    starts = [0, *(match.end() for match in _NEWLINE.finditer(source))]
+    return starts[line - 1] + column - 1 if line <= len(starts) else len(source)
+
+
+def _walked(source: str, start: int, text: str, *, quoted: bool) -> int:
+    """The index behind `text`, which the source spells from `start` on: as a string or as it is. -1 where it
+    is spelled otherwise, as a text that the template has changed is."""
+    index = start
+    if quoted:
+        if source[index : index + 1] not in ("'", '"'):
+            return -1
+        index += 1
+    for character in text:
+        width = _width(source, index, character, quoted=quoted)
+        if not width:
+            return -1
+        index += width
+    return index
+
+
+def _width(source: str, index: int, character: str, *, quoted: bool) -> int:
+    """Characters of the source at `index` that spell this one, 0 if they do not."""
+    newline = _NEWLINE.match(source, index)
+    if newline and character == "\n":
+        return len(newline.group())
+    escape = _ESCAPE.match(source, index) if quoted else None
+    if escape:
+        spelled = escape.group().encode("ascii", "backslashreplace").decode("unicode-escape")
+        return len(escape.group()) if spelled == character else 0
+    return int(source[index : index + 1] == character)

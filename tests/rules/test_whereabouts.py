@@ -1,0 +1,86 @@
+"""The line that a finding points at: where something was written, or where it ought to have been."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatlint.rules.cause import Sight
+from chatlint.rules.sights import at, at_end
+from chatlint.rules.whereabouts import whereabouts
+from tests.rules.subjects import subject_of
+
+
+def line_of(source, pointer="", probe="roles/user", **axes):
+    """Of what stands at a pointer, or is lost."""
+    with subject_of(source, learned=False) as subject:
+        seen = subject.trace.see(probe, **axes)
+        return whereabouts(subject, at(seen, pointer) if pointer else at_end(seen))
+
+
+LOOP = """{%- for m in messages %}
+{%- if m.role == 'user' %}
+U {{ m.content }}
+{%- elif m.role == 'assistant' %}
+A {{ m.content }}
+{%- if m.tool_calls %}CALLS{% endif %}
+{%- endif %}
+{%- endfor %}
+{%- if add_generation_prompt %}
+A
+{%- endif %}"""
+
+
+@pytest.mark.parametrize(
+    ("source", "probe", "pointer", "line"),
+    [
+        (LOOP, "calls/one-result", "/messages/1/tool_calls", 6),
+        (LOOP, "calls/one-result", "/messages/1/tool_calls/0/function/arguments", 6),
+        (LOOP.replace("'user'", "'system'"), "roles/user-assistant-user", "/messages/0/content", 5),
+        (LOOP, "tools/one", "/tools", 0),
+        (
+            LOOP.replace("CALLS", "\n{{ m.tool_calls[0].function.arguments.x }}"),
+            "calls/one-result",
+            "/messages/1/tool_calls/0/function/arguments",
+            7,
+        ),
+    ],
+)
+def test_what_is_lost_is_where_it_is_read_or_beside_what_is_written(source, probe, pointer, line):
+    assert line_of(source, pointer, probe)[0] == line
+
+
+def test_a_lost_message_is_where_its_role_is_asked_for():
+    source = LOOP.replace("U {{ m.content }}", "U")
+    with subject_of(source, learned=False) as subject:
+        seen = subject.trace.see("roles/user")
+        assert whereabouts(subject, at_end(seen, lost="/messages/0")) == (2, 0)
+
+
+def test_what_is_written_is_where_its_text_stands():
+    assert line_of(LOOP, "/messages/0/content") == (3, 1)
+    assert line_of(LOOP)[0] == 10
+
+
+@given(
+    st.lists(st.text("ab \\'\"é", max_size=6).filter(lambda text: "{" not in text), min_size=2, max_size=5),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_in_a_text_of_several_lines_it_is_the_line(lines, newline, quoted):
+    """The last character of the text stands on its last line, whether it is a string or text."""
+    lines = [f"{line}x" for line in lines]
+    text = newline.join(line.replace("\\", "\\\\").replace("'", "\\'") if quoted else line for line in lines)
+    source = f"{{{{ '{text}' }}}}" if quoted else text
+    expected = len(lines), len(text.rpartition(newline)[2])
+    assert line_of(source) == expected
+
+
+def test_a_text_that_the_template_changes_is_where_it_begins():
+    assert line_of("{{ 'one\ntwo' | upper }}") == (1, 4)
+
+
+def test_without_a_prompt_there_is_no_line():
+    with subject_of("{{ raise_exception('no') }}", learned=False) as subject:
+        assert whereabouts(subject, Sight(subject.trace.see("roles/user"))) == (0, 0)
