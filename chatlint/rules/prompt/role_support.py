@@ -74,6 +74,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     if broken:
         yield _always(*broken)
     if not chats(subject):
+        yield from _ignored(subject)
         return
     way = supported(subject)
     seen = [(order, subject.see(order.probe)) for order in _ORDERS]
@@ -92,6 +93,36 @@ def _always(what: str, observation: Observation) -> Cause:
     )
 
 
+_USUAL = {"user", "assistant", "system", "developer", "tool", "function", "ipython"}
+_LONG = 20
+"""Words around a message that make it the object of a task: guards and rankers look at one message."""
+
+
+def _ignored(subject: Subject) -> Iterator[Cause]:
+    """A template that is no chat loses messages by purpose, if it asks for a judgement of one, or has roles
+    of its own. Without either it only forgets them."""
+    alone, history = subject.see("roles/user"), subject.see("roles/user-assistant-user")
+    if {literal.role for literal in subject.syntax.roles} - _USUAL or len(alone.text.split()) > _LONG:
+        return
+    if alone.prompt and not content_shown(alone, "/messages/0/content"):
+        yield _forgotten("questions are dropped", alone, 0, Severity.ERROR)
+    elif history.prompt and not content_shown(history, "/messages/2/content"):
+        yield _forgotten("all that follows the first message is dropped", history, 2, Severity.ERROR)
+    elif history.prompt and not content_shown(history, "/messages/0/content"):
+        yield _forgotten("all that comes before the last message is dropped", history, 0, Severity.WARNING)
+
+
+def _forgotten(what: str, seen: Observation, index: int, severity: Severity) -> Cause:
+    return Cause(
+        key=what,
+        message=f"{what} without a word",
+        consequence="The request succeeds, and the model does not see the conversation.",
+        sights=(at_end(seen, f"message {index + 1} is nowhere up to here"),),
+        severity=severity,
+        fix="Loop over `messages`, and write every one.",
+    )
+
+
 def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
     losses = Gathering()
     severities: dict[str, Severity] = {}
@@ -104,8 +135,7 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
             continue
         lost_system = lost_system or order.what == "system text"
         severities.setdefault(order.what, order.dropped)
-        place = f"/messages/{lost[0]}"
-        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here", lost=place))
+        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here"))
     for what, sights in losses:
         yield Cause(
             key=f"dropped: {what}",
