@@ -152,3 +152,11 @@ def test_padding(tmp_path):
         ("info", "'<|over|>' ends an answer and is the padding token")
     ]
     assert judged(directory(tmp_path, pad_token="</s>"), "pad-is-turn-end") == []
+
+
+def test_double_bos_of_a_gguf(tmp_path):
+    """llama.cpp takes the template's away where it adds one."""
+    path = write_gguf(tmp_path / "m.gguf", template=CHAT.replace("<|over|>", "<|im_end|>"))
+    assert judged(str(path), "double-bos") == [
+        ("info", "the template writes '<s>', and the file has llama.cpp add another")
+    ]

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.bos import bos_of, opening_prompts
 from chatlint.rules.cause import Cause, Sight
-from chatlint.rules.ends import written
+from chatlint.rules.ends import TAG, written
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.text import visible
@@ -50,7 +50,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     bos = bos_of(subject)
     if not bos or bos in _ends(subject):  # then it is the mark between turns
         return
-    late = [(one, place) for one in opening_prompts(subject) if (place := written(one).find(bos)) > 0]
+    late = [(one, place) for one in opening_prompts(subject) if (place := _late(written(one), bos)) > 0]
     if not late:
         return
     before = late[0][0].text[: late[0][1]]
@@ -63,6 +63,12 @@ def check(subject: Subject) -> Iterator[Cause]:
         sights=tuple(Sight(one, 0, place, "before BOS") for one, place in late),
         fix="Write `{{ bos_token }}` before anything else.",
     )
+
+
+def _late(text: str, bos: str) -> int:
+    """Where BOS stands behind something that is not, with it, one longer beginning: `<doc><s>`."""
+    place = text.find(bos)
+    return 0 if place > 0 and TAG.fullmatch(text[:place]) else place
 
 
 def _ends(subject: Subject) -> tuple[str, ...]:

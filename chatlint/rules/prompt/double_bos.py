@@ -63,7 +63,10 @@ def check(subject: Subject) -> Iterator[Cause]:
     if tokenizer.adds_bos is None and tokenizer.adds_bos_before_5 is None:
         raise NotEvaluated("no tokenizer file says whether encoding adds a BOS")
     if tokenizer.adds_bos or tokenizer.adds_bos_before_5:
-        yield _added_again(once, bos, "" if tokenizer.adds_bos else " in transformers 4")
+        if subject.package.tokenizer_is_gguf:
+            yield _added_by_llama_cpp(once, bos)
+        else:
+            yield _added_again(once, bos, "" if tokenizer.adds_bos else " in transformers 4")
 
 
 def _count(observation: Observation, bos: str) -> int:
@@ -81,6 +84,18 @@ def _written_twice(seen: list[Observation], bos: str) -> Cause:
         sights=tuple(Sight(one, len(bos), 2 * len(bos), "a second BOS") for one in seen),
         severity=Severity.ERROR,
         fix="Write `{{ bos_token }}` once, before the loop.",
+    )
+
+
+def _added_by_llama_cpp(seen: list[Observation], bos: str) -> Cause:
+    """llama.cpp of 2026-10, `common/chat.cpp`: where a BOS is asked for, the template's is taken away."""
+    return Cause(
+        key="added again",
+        message=f"the template writes {bos!r}, and the file has llama.cpp add another",
+        consequence="Chat in llama.cpp takes one away; a prompt that is rendered elsewhere gets two.",
+        sights=tuple(Sight(one, 0, len(bos), "the template's own BOS") for one in seen),
+        severity=Severity.INFO,
+        fix="Send such prompts without the BOS.",
     )
 
 

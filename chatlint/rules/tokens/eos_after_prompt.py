@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.rules.bos import opening_prompts
-from chatlint.rules.cause import Cause
+from chatlint.rules.cause import Cause, NotEvaluated
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at_end
@@ -49,7 +49,11 @@ if TYPE_CHECKING:
 def check(subject: Subject) -> Iterator[Cause]:
     tokenizer = subject.package.tokenizer
     added = tokenizer.added_after or ()
-    if not (tokenizer.adds_eos or tokenizer.adds_eos_before_5 or added) or not chats(subject):
+    if not chats(subject):
+        return
+    if tokenizer.adds_eos is tokenizer.adds_eos_before_5 is None and not added:
+        raise NotEvaluated("no tokenizer file says whether encoding adds an EOS")
+    if not (tokenizer.adds_eos or tokenizer.adds_eos_before_5 or added):
         return
     now = bool(tokenizer.adds_eos or added)
     token = " ".join(added) or tokenizer.eos or "an end of sequence"
