@@ -271,7 +271,9 @@ def check(
 
 def _names(value: str | Iterable[str], name: str) -> tuple[str, ...]:
     """Names of rules that a caller gave as `name`: several, or one."""
-    names = (value,) if isinstance(value, str) else tuple(require(value, Iterable, name))
+    if not isinstance(value, Iterable):
+        raise UsageError(f"{name}: expected names of rules, found {type(value).__name__}")
+    names = (value,) if isinstance(value, str) else tuple(value)
     return tuple(require(one, str, name, hint="names of rules were expected") for one in names)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Never, Protocol, TypeAlias, TypeVar
 
 from chatlint.errors import TargetError
 from chatlint.limits import HUB_SECONDS, HUB_WAIT_SECONDS
@@ -34,7 +34,7 @@ _TRIES = 2
 _RATE_LIMITED = 429
 Result = TypeVar("Result")
 Session = TypeVar("Session", bound="_Session")
-_Hook: TypeAlias = Callable[..., object]
+_Hook: TypeAlias = Callable[[Never], object]
 
 
 class _Request(Protocol):

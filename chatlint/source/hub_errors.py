@@ -142,10 +142,9 @@ def _by_status(status: int, address: Address) -> TargetError:
 def _broken_off(error: BaseException, address: Address) -> TargetError:
     """No answer at all: the kind of failure is all there is."""
     kinds = {kind.__name__ for kind in type(error).__mro__}
-    gave_up = isinstance(error, GaveUpError)
-    if gave_up and error.broken:
+    if isinstance(error, GaveUpError) and error.broken:
         return _out_of_reach(address, "connections break off")
-    if gave_up or any("Timeout" in kind for kind in kinds):
+    if isinstance(error, GaveUpError) or any("Timeout" in kind for kind in kinds):
         return UnreachableError(
             f"{address}: the Hub did not answer in time", hint="check the network, or try again later"
         )

@@ -49,7 +49,8 @@ _LOST = {
 
 @rule("CT608", severity=Severity.WARNING, needs=Stage.OBSERVATIONS)
 def check(subject: Subject) -> Iterator[Cause]:
-    found, lines = Gathering(), {}
+    found = Gathering()
+    lines: dict[str, int] = {}
     for observation in subject.trace.observations:
         for line, name in observation.unset:
             if _TOKEN.fullmatch(name):
