@@ -7,20 +7,28 @@ from typing import Annotated
 
 import typer
 
-SCHEMAS = {"report": "chatlint.report", "vector": "chatlint.export"}
-"""Name and room of each schema."""
+SCHEMAS = {
+    "report": "chatlint.report",
+    "config": "chatlint.config",
+    "probe": "probes",
+    "vector": "chatlint.export",
+}
+"""Name and room of each schema; that of probes lies among them."""
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Which one: report, vector.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Which one: report, config, probe, vector.")]
 
 
 def print_schema(name: Name) -> None:
-    """Print the JSON Schema (draft 2020-12) of chatlint's own files."""
+    """Print the JSON Schema (draft 2020-12) of what chatlint writes, and of what it reads."""
     from importlib.resources import files
 
     from chatlint.config import nearest
     from chatlint.errors import UsageError
+    from chatlint.source.bundled import bundled
 
     if name not in SCHEMAS:
         raise UsageError(f"no schema {name!r}", hint=nearest(name, SCHEMAS))
-    sys.stdout.write(files(SCHEMAS[name]).joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
+    file = f"{name}.schema.json"
+    place = bundled("probes") / file if name == "probe" else files(SCHEMAS[name]).joinpath(file)
+    sys.stdout.write(place.read_text(encoding="utf-8"))
