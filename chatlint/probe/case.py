@@ -48,8 +48,8 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a template did with a case: a prompt, or the failure instead. `generation`, `unset` and `steps`
-    are those of `Rendered`."""
+    """What a template did with a case: a prompt, or the failure instead. `generation` and what follows are as
+    in `Rendered`."""
 
     case: Case
     prompt: Prompt | None
@@ -59,6 +59,7 @@ class Observation:
     generation: tuple[tuple[int, int], ...] = ()
     unset: tuple[tuple[int, str], ...] = ()
     steps: int = 0
+    generation_reported: tuple[tuple[int, int], ...] = ()
 
     @property
     def text(self) -> str:

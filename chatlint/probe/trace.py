@@ -320,4 +320,5 @@ def _observation(case: Case, rendered: Rendered) -> Observation:
         rendered.generation,
         rendered.unset,
         rendered.steps,
+        rendered.generation_reported,
     )
