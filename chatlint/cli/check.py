@@ -71,6 +71,14 @@ Profile = Annotated[
         show_default="serving",
     ),
 ]
+Engines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--engines",
+        metavar="NAME,…",
+        help="Other template engines to compare with: minijinja, huggingface-js, llama.cpp.",
+    ),
+]
 Base = Annotated[
     str | None, typer.Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
 ]
@@ -130,6 +138,7 @@ def check_targets(
     host: options.Host = None,
     template: options.TemplateFile = None,
     special_tokens: options.SpecialTokens = None,
+    engines: Engines = None,
     base: Base = None,
     revision: options.Revision = None,
     offline: options.Offline = False,
@@ -159,7 +168,8 @@ def check_targets(
 
     outputs = _outputs("statistics" if statistics else format_, output or [])
     options.colour_choice(color)
-    settings = settings_of(config, fail_on, select, ignore, host, profile, baseline, isolated=isolated)
+    chosen = (config, fail_on, select, ignore, host, profile, baseline, engines)
+    settings = settings_of(*chosen, isolated=isolated, targets=targets)
     ways = (template, special_tokens, base, revision, offline, untrusted, no_cache)
     settings = _loaded(settings, *ways)
     workers = job_count(jobs)

@@ -20,15 +20,17 @@ def settings_of(
     host: str | None = None,
     profile: str | None = None,
     baseline: str | None = None,
+    engines: Sequence[str] | None = None,
     *,
     isolated: bool = False,
+    targets: Sequence[str] = (),
 ) -> Settings:
-    """The configuration that holds in this folder, overruled by what was given. None was not given; `ignore`
+    """The configuration that holds here (or in the directory that is the one target), overruled by what was given. None was not given; `ignore`
     adds to what the file has.
 
     Raises UsageError for what means nothing, with the file and line where a file says it.
     """
-    settings = _configured(config, isolated=isolated)
+    settings = _configured(config, targets, isolated=isolated)
     if not baseline and not settings.baseline and not isolated:
         baseline = _baseline_beside(settings)
     settings = replace(
@@ -39,6 +41,7 @@ def settings_of(
         host=host or settings.host,
         profile=configuration.profile(profile) if profile else settings.profile,
         baseline=baseline or settings.baseline,
+        engines=_engines(engines) or settings.engines,
     )
     return with_contents(settings)
 
@@ -62,15 +65,24 @@ def with_contents(settings: Settings) -> Settings:
     return settings
 
 
-def _configured(config: str | None, *, isolated: bool) -> Settings:
+def _configured(config: str | None, targets: Sequence[str], *, isolated: bool) -> Settings:
     here = Path.cwd()
-    path = Path(config) if config else None if isolated else find_config(here)
+    path = Path(config) if config else None if isolated else _nearest(targets, here)
     if path is None:
         return Settings()
     path = path.relative_to(here) if path.is_relative_to(here) else path
     settings = read_config(path, Settings())
     _refuse_unknown(settings, str(path))
     return settings
+
+
+def _nearest(targets: Sequence[str], here: Path) -> Path | None:
+    """The configuration of a model's directory, where that is all that is judged; else that of this one."""
+    if len(targets) == 1 and Path(targets[0]).is_dir():
+        own = find_config(Path(targets[0]).absolute())
+        if own:
+            return own
+    return find_config(here)
 
 
 def _baseline_beside(settings: Settings) -> str | None:
@@ -93,6 +105,14 @@ def _refuse_unknown(settings: Settings, path: str) -> None:
     for name in named:
         if not is_rule(name):
             raise unknown_rule(name, place_of(path, name))
+
+
+def _engines(names: Sequence[str] | None) -> tuple[str, ...]:
+    if not names:
+        return ()
+    from chatlint.engines.find import known
+
+    return known(_split(names))
 
 
 def _split(names: Sequence[str] | None) -> tuple[str, ...]:

@@ -140,8 +140,19 @@ def _baseline(file: _File, value: object, settings: Settings) -> Settings:
     return replace(settings, baseline=file.beside(("baseline",), value))
 
 
+def _engines(file: _File, value: object, settings: Settings) -> Settings:
+    from chatlint.engines.find import known
+
+    names = file.texts(("engines",), value, '["minijinja", "huggingface-js"]')
+    try:
+        return replace(settings, engines=known(names))
+    except UsageError as error:
+        raise file.fault(("engines",), error.message, error.hint) from None
+
+
 _KEYS: Mapping[str, Callable[[_File, object, Settings], Settings]] = {
     "baseline": _baseline,
+    "engines": _engines,
     "expect": _expect,
     "fail-on": _fail_on,
     "host": _host,

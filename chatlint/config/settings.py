@@ -50,8 +50,9 @@ class Settings:
     A gate: `severities` gives rules, by name, another severity; `per_target_ignores` ignores rules for
     targets that fit a glob; `require` names capabilities that must be there; `expect` is the path of a saved
     report that must still hold, `probes` that of a folder of own conversations, `baseline` that of accepted
-    findings. `config` is the file that set it. `expected` and `conversations` are what stands in the files:
-    results depend on that, not on where it stands.
+    findings. `config` is the file that set it, `engines` are other template engines to compare with.
+    `expected` and `conversations` are what stands in the files: results depend on that, not on where it
+    stands.
     """
 
     host: str = DEFAULT_HOST
@@ -73,6 +74,7 @@ class Settings:
     probes: str | None = None
     baseline: str | None = None
     config: str | None = None
+    engines: tuple[str, ...] = ()
     expected: Expected | None = None
     conversations: tuple[OwnConversation, ...] = ()
 

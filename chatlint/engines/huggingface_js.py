@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from chatlint.conversation import JSON
 from chatlint.engines.engine import EngineAbsent, EngineFailed, Job, Outcome
 from chatlint.engines.outcomes import outcomes
 from chatlint.engines.process import ask_program
@@ -42,16 +43,16 @@ class HuggingfaceJs:
         """One process for all jobs."""
         return outcomes(self._ask(source, jobs), len(jobs))
 
-    def _ask(self, source: str, jobs: Sequence[Job]) -> dict[str, object]:
+    def _ask(self, source: str, jobs: Sequence[Job]) -> Mapping[str, JSON]:
         now = self._now
-        job = {
+        job: dict[str, JSON] = {
             "place": os.environ.get(PLACE) or os.getcwd(),
             "source": source,
             "now": [now.year, now.month - 1, now.day, now.hour, now.minute, now.second] if now else None,
             "jobs": [job.passed for job in jobs],
         }
         try:
-            return dict(ask_program(self._command, job))
+            return ask_program(self._command, job)
         except EngineFailed as error:
             if jobs:
                 raise

@@ -62,7 +62,7 @@ class LlamaProgram:
         given, made = template.with_name("input.json"), template.with_name("output.txt")
         given.write_text(json.dumps(variables), encoding="utf-8")
         made.unlink(missing_ok=True)
-        command = [self._program, "--no-common", "--json", given, "--output", made, template]
+        command = (self._program, "--no-common", "--json", str(given), "--output", str(made), str(template))
         try:
             done = subprocess.run(
                 command, capture_output=True, timeout=max(deadline - time.monotonic(), 0.01), check=False

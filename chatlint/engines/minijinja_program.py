@@ -4,16 +4,29 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from minijinja import Environment
 
 _FUEL = 5_000_000
 _MEMORY = 1024 * 1024 * 1024
 
 
+class _Job(TypedDict):
+    source: str
+    trim: bool
+    python_json: bool
+    now: str | None
+    jobs: Sequence[Mapping[str, object]]
+
+
 def main() -> None:
     """One job from standard input, one answer to standard output."""
     _limit()
-    job = json.load(sys.stdin)
+    job: _Job = json.load(sys.stdin)
     environment = _environment(job)
     try:
         environment.add_template("chat", job["source"])
@@ -24,7 +37,7 @@ def main() -> None:
     json.dump({"results": results}, sys.stdout)
 
 
-def _environment(job):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _environment(job: _Job) -> Environment:
     from minijinja import Environment
 
     environment = Environment()
@@ -32,17 +45,17 @@ def _environment(job):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
     environment.trim_blocks = environment.lstrip_blocks = job["trim"]
     environment.fuel = _FUEL
     environment.auto_escape_callback = lambda name: False
-    environment.add_function("raise_exception", _raise)
+    environment.add_global("raise_exception", _raise)
     if job["now"]:
         now = datetime.fromisoformat(job["now"])
-        environment.add_function("strftime_now", now.strftime)
+        environment.add_global("strftime_now", now.strftime)
     if job["python_json"]:
         environment.add_filter("tojson", _tojson)
     return environment
 
 
-def _tojson(  # type: ignore[no-untyped-def]
-    value,  # noqa: ANN001
+def _tojson(
+    value: object,
     ensure_ascii: bool = False,
     indent: int | None = None,
     separators: tuple[str, str] | None = None,
@@ -62,7 +75,7 @@ def _raise(message: str) -> None:
     raise ValueError(message)
 
 
-def _rendered(environment, variables):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+def _rendered(environment: Environment, variables: Mapping[str, object]) -> dict[str, str]:
     try:
         return {"text": environment.render_template("chat", **variables)}
     except Exception as error:

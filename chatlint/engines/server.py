@@ -20,7 +20,6 @@ from chatlint.errors import UsageError
 from chatlint.limits import SERVER_ANSWER_BYTES, SERVER_SECONDS
 from chatlint.records import dataclass
 
-
 _PART = 64 * 1024
 
 
@@ -101,7 +100,9 @@ class Server:
         except URLError as error:
             raise ServerSilent(f"{self.url} does not answer: {error.reason}") from error
         except (OSError, HTTPException, ValueError) as error:
-            raise ServerSilent(f"{self.url} does not answer: {error or type(error).__name__}") from error
+            raise ServerSilent(
+                f"{self.url} does not answer: {type(error).__name__} {error}".rstrip()
+            ) from error
 
 
 def _read(response: HTTPResponse | HTTPError | IO[bytes], status: int) -> Answer:

@@ -48,11 +48,12 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
     unevaluated: list[tuple[str, str]] = []
     for rule in sorted(selection.rules(), key=lambda rule: rule.needs):
         try:
-            causes = settled(subject, rule, causes_of(rule, subject))
+            causes, untold = _told(rule, subject)
+            causes = settled(subject, rule, causes)
             findings += _findings(rule, subject, causes)
             failures += [_own_fault(rule, cause) for cause in causes if cause.own]
-        except NotEvaluated as reason:
-            unevaluated.append((rule.name, str(reason)))
+            if untold:
+                unevaluated.append((rule.name, untold))
         except Exception as error:
             message = f"{type(error).__name__}: {error}"
             failures.append(Failure("rules", rule.name, message))
@@ -62,10 +63,24 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
 
 def causes_of(rule: Rule, subject: Subject) -> list[Cause]:
     """What one rule has to say. Raises NotEvaluated, and whatever a rule that breaks raises."""
+    causes, untold = _told(rule, subject)
+    if untold and not causes:
+        raise NotEvaluated(untold)
+    return causes
+
+
+def _told(rule: Rule, subject: Subject) -> tuple[list[Cause], str]:
+    """What a rule says, and why it cannot tell the rest, "" where it told all. What it said first counts."""
     missing = _missing(rule, subject)
+    causes: list[Cause] = []
     if missing:
-        raise NotEvaluated(missing)
-    return list(rule.check(subject))
+        return causes, missing
+    try:
+        for cause in rule.check(subject):
+            causes.append(cause)  # noqa: PERF402
+    except NotEvaluated as reason:
+        return causes, str(reason)
+    return causes, ""
 
 
 def _own_fault(rule: Rule, cause: Cause) -> Failure:

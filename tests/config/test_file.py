@@ -35,7 +35,7 @@ def test_a_section_of_pyproject_counts(tmp_path):
     ("text", "message", "hint"),
     [
         ("fail_on = 'error'", "unknown key 'fail_on'", "did you mean 'fail-on'?"),
-        ("colour = 1", "unknown key 'colour'", "known: baseline, expect, fail-on, host"),
+        ("colour = 1", "unknown key 'colour'", "known: baseline, engines, expect, fail-on, host"),
         ("select = 'CT4'", "select must be a list of strings", ""),
         ("host = 5", "host must be a string", ""),
         ("fail-on = 'fatal'", "no severity 'fatal'", "known: error, warning, info, never"),
