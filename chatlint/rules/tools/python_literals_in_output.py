@@ -41,14 +41,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import Notation, notation
+from chatlint.probe.reading import Notation, notation, place
 from chatlint.rules.calls import ARGUMENTS, advertises, holds, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, as_json
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
 from chatlint.rules.schemas import looks_inside
-from chatlint.rules.sights import at, bounds
+from chatlint.rules.sights import at, bounds, texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _WORD = re.compile(r"(?<![\w'\"])(?:True|False|None)(?![\w'\"])")
+_QUOTE = re.compile("[\"']")
 _TOOL = ("/tools", "/tools/0", "/tools/0/function", "/tools/0/function/parameters")
 _PROPERTIES = "/tools/0/function/parameters/properties"
 _FIX = "`{{ value | tojson }}`"
@@ -67,6 +68,7 @@ _FIX = "`{{ value | tojson }}`"
 def check(subject: Subject) -> Iterator[Cause]:
     calls = subject.format.tool_calls if subject.format else None
     if calls is not None and _is_python(calls):
+        yield from _no_literals(subject)
         return
     if calls is not None:
         yield from _arguments(subject, calls)
@@ -119,6 +121,29 @@ _KINDS = {
 }
 
 
+def _no_literals(subject: Subject) -> Iterator[Cause]:
+    """In calls of Python's own syntax, texts that are no Python: without quotes, or with a letter behind them
+    that was meant to be a format (`%sr` for `%r`)."""
+    seen = subject.see("calls/one", {**(supported(subject) or {}), "arguments": "object"}, generation="off")
+    values = [place(seen, pointer) for pointer in texts(seen.case.conversation, ARGUMENTS)]
+    bare = [span for span in values if span and not _QUOTE.search(seen.text, span.start - 1, span.start + 1)]
+    if not bare or len(bare) < len(values):
+        return
+    start = end = bare[0].end
+    while seen.text[end : end + 1].isalnum():
+        end += 1
+    stray, written = seen.text[start:end], seen.text[bare[0].start : end]
+    yield Cause(
+        key="no literals",
+        message=f"texts in calls are written as {written!r}, which is no Python: "
+        + (f"{stray!r} stands behind each" if stray else "the quotes are missing"),
+        consequence="The model sees, and learns, calls that no parser reads.",
+        sights=(Sight(seen, bare[0].start, end, "a letter too many" if stray else "no quotes"),),
+        severity=Severity.ERROR,
+        fix="`{{ value | tojson }}`; printf's way is `%r`.",
+    )
+
+
 def _listed(names: Sequence[str]) -> str:
     once = list(dict.fromkeys(names))
     return once[0] if len(once) == 1 else f"{', '.join(once[:-1])} or {once[-1]}"
@@ -126,8 +151,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def _word_in(seen: Observation, pointer: str) -> Sight | None:
     """The first of Python's words behind the beginning of a value."""
-    place = bounds(seen, pointer)
-    match = _WORD.search(seen.text, place[0]) if place else None
+    found = bounds(seen, pointer)
+    match = _WORD.search(seen.text, found[0]) if found else None
     return Sight(seen, *match.span(), "Python's word") if match else None
 
 
@@ -136,7 +161,7 @@ def _word_in(seen: Observation, pointer: str) -> Sight | None:
 
 def _tools(subject: Subject) -> Iterator[Cause]:
     seen = subject.see("tools/one")
-    printed = next((place for place in _TOOL if notation(seen, place) is Notation.PYTHON), "")
+    printed = next((tool for tool in _TOOL if notation(seen, tool) is Notation.PYTHON), "")
     if printed:
         what = "its parameters are" if printed == _TOOL[3] else "it is"
         yield Cause(
