@@ -11,7 +11,7 @@ from pathlib import Path
 
 from chatlint import __version__
 from chatlint.report.canvas import Canvas
-from chatlint.report.html_findings import beside, package_findings
+from chatlint.report.html_findings import accepted_findings, beside, package_findings
 from chatlint.report.html_glance import glance
 from chatlint.report.html_prompts import LEGEND, Asked, gallery
 from chatlint.report.markup import html_text
@@ -91,6 +91,7 @@ def _target(report: Report, target: TargetReport, anchor: str) -> Iterator[str]:
         yield f'<p class="fault">{html_text(target.failure.message)}</p>'
     yield "".join(f'<p class="note">{html_text(note)}</p>' for note in target.notes)
     yield "".join(package_findings(target, anchor))
+    yield from accepted_findings(target.suppressed)
     for number, template in enumerate(target.templates):
         yield from _template(report, target, template, f"{anchor}-{number}")
     yield "</section>\n"
@@ -109,4 +110,5 @@ def _template(report: Report, target: TargetReport, template: TemplateReport, an
     with Asked(report.settings, target, template) as asked:
         yield f'<h3 id="{anchor}-findings">Findings</h3>{LEGEND}'
         yield from beside(template, asked, anchor)
+        yield from accepted_findings(template.suppressed)
         yield from gallery(asked, anchor)

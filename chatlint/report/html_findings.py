@@ -9,6 +9,7 @@ from chatlint.report.excerpt import marked_source
 from chatlint.report.finding import Place, place_of, template_lines
 from chatlint.report.html_prompts import Asked, evidence_html
 from chatlint.report.markup import html_prose, html_text
+from chatlint.report.places import accepted
 from chatlint.rules.finding import Finding, Severity
 from chatlint.source.package import Template
 from chatlint.verdict import TargetReport, TemplateReport
@@ -56,6 +57,17 @@ def package_findings(target: TargetReport, anchor: str) -> Iterator[str]:
         yield "</div>"
 
 
+def accepted_findings(found: Sequence[Finding]) -> Iterator[str]:
+    """What was found and does not count, folded."""
+    if not found:
+        return
+    yield f"<details><summary>{len(found)} suppressed</summary><ul>"
+    for finding in found:
+        yield f"<li><code>{html_text(finding.rule)}</code> {html_prose(finding.message)} "
+        yield f'<span class="soft">{html_text(accepted(finding))}</span></li>'
+    yield "</ul></details>"
+
+
 def _finding(finding: Finding, place: Place, host: str, own: str, anchor: str) -> Iterator[str]:
     """The head of a finding and the line it points at; `_advice` closes it."""
     severity = str(finding.severity)
@@ -70,6 +82,8 @@ def _finding(finding: Finding, place: Place, host: str, own: str, anchor: str) -
         yield f'<pre class="line">{_marked(place)}</pre>'
     if host and finding.hosts and host not in finding.hosts:
         yield f'<p class="seen">only on {html_text(", ".join(finding.hosts))}</p>'
+    if finding.hidden_on:
+        yield f'<p class="seen">hidden on {html_text(", ".join(finding.hidden_on))}</p>'
 
 
 def _marked(place: Place) -> str:

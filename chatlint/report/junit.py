@@ -1,7 +1,7 @@
 """JUnit XML: a suite per template, a test case per rule, so that a CI server shows what passed as well.
 
 A finding that would not fail the run does not fail its test case: the file and the exit status agree. What
-could not be told is skipped, what could not be loaded or asked is an error.
+could not be told, or was accepted, is skipped; what could not be loaded or asked is an error.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas
-from chatlint.report.places import local_path, name_of, place_in
+from chatlint.report.places import accepted, local_path, name_of, place_in
 from chatlint.rules.finding import Finding
 from chatlint.rules.selection import Selection
 from chatlint.source.package import Failure
@@ -61,8 +61,10 @@ def _tests(report: Report, target: TargetReport, template: TemplateReport) -> It
     yield from _found(report, target, template.findings)
     untold = dict(template.unevaluated)
     found = {finding.rule for finding in (*template.findings, *target.findings)}
+    for finding in template.suppressed:
+        untold.setdefault(finding.rule, f"suppressed {accepted(finding)}: {finding.message}")
     for rule in Selection(report.settings.select, report.settings.ignore).rules():
-        if rule.name in untold:
+        if rule.name in untold and rule.name not in found:
             yield _Test(rule.name, "skipped", untold[rule.name])
         elif rule.name not in found:
             yield _Test(rule.name)

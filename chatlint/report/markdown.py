@@ -8,7 +8,14 @@ from chatlint.report.answers import answers_of
 from chatlint.report.canvas import Canvas
 from chatlint.report.grammar import grammar_rows
 from chatlint.report.markup import md_cell, md_code, md_prose, md_text
-from chatlint.report.places import faults, name_of, place_in, placed_findings
+from chatlint.report.places import (
+    accepted,
+    faults,
+    name_of,
+    place_in,
+    placed_findings,
+    suppressed_findings,
+)
 from chatlint.report.serve_with import basis_rows, caveat_rows
 from chatlint.rules.finding import Finding, Severity
 from chatlint.verdict import Report, Status, TargetReport, TemplateReport
@@ -63,11 +70,24 @@ def _target(target: TargetReport) -> Iterator[str]:
         yield ""
     else:
         yield "Nothing was found.\n"
+    yield from _accepted(target)
     grave = [finding for finding in findings if finding.severity is not Severity.INFO]
     if grave:
         yield from _folded("What it does, and what to change", _explained(grave))
     for template in target.templates:
         yield from _folded(f"{name_of(target, template)} at a glance", _glance(template))
+
+
+def _accepted(target: TargetReport) -> Iterator[str]:
+    """What was found and does not count."""
+    found = [finding for _, finding in suppressed_findings(target)]
+    if found:
+        count = f"{len(found)} suppressed finding{'' if len(found) == 1 else 's'}"
+        told = (
+            f"- {md_cell(one.rule)} {md_prose(one.message, _LONGEST)}, {md_text(accepted(one), _LONGEST)}"
+            for one in found
+        )
+        yield from _folded(count, told)
 
 
 def _row(target: TargetReport, finding: Finding) -> str:

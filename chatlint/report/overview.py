@@ -188,7 +188,7 @@ def _serve_with(canvas: Canvas, serving: Serving) -> Iterator[str]:
 
 def _limits(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     for index, limit in enumerate(report.limits):
-        said = words(f"“{limit.message}”")
+        said = words(f"“{_cut(limit.message, _NOTE if canvas.verbose else _BRIEF)}”")
         place = f"line {limit.line}, " if limit.line else ""
         cases = "1 case" if len(limit.cases) == 1 else f"{len(limit.cases)} cases"
         yield from _row(canvas, "" if index else "refuses", [*said, (f"({place}{cases})", "faint")])
@@ -199,9 +199,13 @@ def _missing(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
     if canvas.verbose:
         yield from _reasons(canvas, report)
     elif report.unevaluated:
-        names = ", ".join(rule for rule, _ in report.unevaluated)
-        said = [*words(names), *words("(--verbose says why)", "faint")]
-        yield from _row(canvas, "unevaluated", said)
+        rules = [rule for rule, _ in report.unevaluated]
+        count = "1 rule" if len(rules) == 1 else f"{len(rules)} rules"
+        said = f"{count} (--verbose says why)"
+        room = canvas.width - _indent(canvas) - len(said) - 2
+        names = canvas.fit(", ".join(rules), room) if canvas.width >= _NARROW else ""
+        pieces = [*words(f"{said}:" if names else said, "faint"), *([(names, "")] if names else [])]
+        yield from _row(canvas, "unevaluated", pieces)
     for failure in report.failures:
         yield from _row(canvas, "failed", words(f"{failure.stage} {failure.subject}: {failure.message}"))
 

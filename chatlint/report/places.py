@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
-from chatlint.rules.finding import Finding
+from chatlint.rules.finding import Finding, SuppressedBy
 from chatlint.source.package import TargetKind
 from chatlint.verdict import Report, TargetReport, TemplateReport
 
@@ -49,6 +49,22 @@ def placed_findings(target: TargetReport) -> Iterator[tuple[TemplateReport | Non
     yield from ((None, finding) for finding in target.findings)
     for template in target.templates:
         yield from ((template, finding) for finding in template.findings)
+
+
+def suppressed_findings(target: TargetReport) -> Iterator[tuple[TemplateReport | None, Finding]]:
+    """The same for findings that the user accepted."""
+    yield from ((None, finding) for finding in target.suppressed)
+    for template in target.templates:
+        yield from ((template, finding) for finding in template.suppressed)
+
+
+def accepted(finding: Finding) -> str:
+    """Who accepted a finding and why, "" if nobody did."""
+    because = finding.suppressed
+    if because is None:
+        return ""
+    by = "the baseline" if because.by is SuppressedBy.BASELINE else f"a comment in line {because.line}"
+    return f"by {by}: {because.reason}" if because.reason else f"by {by}"
 
 
 def name_of(target: TargetReport, template: TemplateReport | None) -> str:

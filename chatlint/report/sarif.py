@@ -14,9 +14,17 @@ from chatlint import __version__
 from chatlint.conversation import JSON
 from chatlint.report.canvas import Canvas
 from chatlint.report.finding import place_of
-from chatlint.report.places import address, faults, file_of, local_path, not_evaluated, placed_findings
+from chatlint.report.places import (
+    address,
+    faults,
+    file_of,
+    local_path,
+    not_evaluated,
+    placed_findings,
+    suppressed_findings,
+)
 from chatlint.rules.catalogue import find_rule
-from chatlint.rules.finding import Finding, Severity
+from chatlint.rules.finding import Finding, Severity, SuppressedBy
 from chatlint.rules.rule import Rule
 from chatlint.source.package import TargetKind
 from chatlint.text import visible
@@ -35,12 +43,16 @@ def sarif(report: Report, _: Canvas) -> str:
 
 
 def _run(report: Report) -> dict[str, JSON]:
-    names = sorted({finding.rule for target in report.targets for finding in target.all_findings})
-    rules = [_known(name) for name in names]
-    results = [
-        _result(target, template, finding, names.index(finding.rule))
+    found = [
+        (target, template, finding)
         for target in report.targets
-        for template, finding in placed_findings(target)
+        for template, finding in (*placed_findings(target), *suppressed_findings(target))
+    ]
+    names = sorted({finding.rule for _, _, finding in found})
+    rules = [_known(name) for name in names]
+    results: list[JSON] = [
+        {**_result(target, template, finding, names.index(finding.rule)), **_state(report, finding)}
+        for target, template, finding in found
     ]
     return {
         "tool": {
@@ -56,7 +68,7 @@ def _run(report: Report) -> dict[str, JSON]:
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(report)],
         "artifacts": list(_artifacts(report)),
-        "results": list(results),
+        "results": [*results, *_absent(report)],
     }
 
 
@@ -112,6 +124,32 @@ def _result(
         # Services tell results apart by file as well; the same template may stand in several targets.
         made["partialFingerprints"] = {FINGERPRINT: finding.fingerprint}
     return made
+
+
+def _state(report: Report, finding: Finding) -> dict[str, JSON]:
+    """Whether the user accepted it, and whether the baseline knows it, where there is one."""
+    because = finding.suppressed
+    known = because is not None and because.by is SuppressedBy.BASELINE
+    made: dict[str, JSON] = {"baselineState": "unchanged" if known else "new"} if report.baseline else {}
+    if because:
+        kind = "external" if known else "inSource"
+        suppression: dict[str, JSON] = {"kind": kind, "status": "accepted"}
+        suppression |= {"justification": visible(because.reason)} if because.reason else {}
+        made["suppressions"] = [suppression]
+    return made
+
+
+def _absent(report: Report) -> Iterator[JSON]:
+    """Findings of the baseline that are no more."""
+    for entry in report.baseline.stale if report.baseline else ():
+        yield {
+            "ruleId": entry.rule,
+            "level": "none",
+            "kind": "notApplicable",
+            "message": {"text": _sentence(entry.message)},
+            "partialFingerprints": {FINGERPRINT: entry.fingerprint},
+            "baselineState": "absent",
+        }
 
 
 def _message(finding: Finding) -> str:

@@ -75,8 +75,8 @@ def _stale(canvas: Canvas, report: Report) -> Iterator[str]:
     )
     for entry in stale[:_ENTRIES]:
         where = f"{entry.target} › {entry.template}" if entry.template else entry.target
-        first: Line = [("  ", ""), (entry.rule, "strong"), (f" in {where}: ", "faint")]
-        yield from canvas.wrap(_words(entry.message), indent="    ", first=first)
+        said = [(entry.rule, "strong"), *_words(f"in {where}:", "faint"), *_words(entry.message)]
+        yield from canvas.wrap(said, indent="    ", first=[("  ", "")])
     if len(stale) > _ENTRIES:
         yield canvas.draw([(f"  and {len(stale) - _ENTRIES} more", "faint")])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import pytest
 
@@ -31,9 +32,18 @@ from chatlint.parse.formats import (
     Syntax,
     ToolCalls,
 )
-from chatlint.rules.finding import Confidence, Evidence, Finding, Location, Severity
+from chatlint.rules.finding import (
+    Confidence,
+    Evidence,
+    Finding,
+    Location,
+    Severity,
+    SuppressedBy,
+    Suppression,
+)
 from chatlint.source.package import Failure, PackageFile, TargetKind, Template, TemplatePlace
-from chatlint.verdict import Report, Status, Stop, TargetFailure, TargetReport, TemplateReport
+from chatlint.suppress.baseline import BaselineEntry
+from chatlint.verdict import BaselineUse, Report, Status, Stop, TargetFailure, TargetReport, TemplateReport
 from chatlint.verify.comparison import Cause
 from chatlint.verify.comparison import Difference as Difference_
 from chatlint.verify.roundtrip import RoundTrip, RoundTrips
@@ -147,6 +157,10 @@ def template_report(**changes):
             finding(Severity.WARNING, rule="prefix-break", code="CT505", cases=(), evidence=(), fix="", location=Location("chat_template.jinja")),
             finding(Severity.INFO, rule="syntax", code="CT201", evidence=(Evidence("calls/one", "", note="UndefinedError: no x"),)),
         ),
+        "suppressed": (
+            finding(rule="no-bos", suppressed=Suppression(SuppressedBy.COMMENT, "as it was trained", 1)),
+            finding(Severity.WARNING, rule="double-bos", suppressed=Suppression(SuppressedBy.BASELINE)),
+        ),
         "coverage": Coverage(61, 58, 3, ((7, 9),)),
         "unevaluated": (("double-bos", "special tokens are assumed"),),
         "failures": (Failure("rules", "clock", "ValueError: broke"),),
@@ -171,8 +185,10 @@ def report():
         failure=TargetFailure("load", "models/theirs has no chat template", "it may be a base model"),
     )
     # The rules are named: a new one is no new snapshot.
-    known = ("CT201", "double-bos", "prefix-break", "tool-calls-lost", "syntax")
-    return Report(Settings(select=known), (checked, failed))
+    known = ("CT201", "double-bos", "no-bos", "prefix-break", "tool-calls-lost", "syntax")
+    gone = BaselineEntry("models/mine", "default", "no-bos", "the prompt has no BOS", "fedcba9876543210")
+    baseline = BaselineUse("chatlint.baseline.json", 1, (gone,))
+    return Report(Settings(select=known), (checked, failed), baseline)
 
 
 HOSTILE = (
@@ -202,6 +218,7 @@ def hostile():
         limits=(Limit(HOSTILE, 1, (HOSTILE,)),),
         unevaluated=((HOSTILE, HOSTILE),),
         failures=(Failure(HOSTILE, HOSTILE, HOSTILE),),
+        suppressed=(replace(found, suppressed=Suppression(SuppressedBy.COMMENT, HOSTILE, 1)),),
         capabilities=Capabilities(
             dict.fromkeys(NINE, True),
             {"tools": answer},

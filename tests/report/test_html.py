@@ -75,6 +75,7 @@ def test_the_fixed_report_has_everything(report):
         "processor_config.json",
         "double-bos",
         "system must come first",
+        "as it was trained",
     ):
         assert said in text
 

@@ -25,6 +25,8 @@ def test_what_a_reader_wants_to_know(report):
     assert "models/mine/chat_template.jinja:2:36" in page.code
     assert "no-template: models/theirs has no chat template" in text
     assert any("not evaluated" in cell for cell in page.cells)
+    assert "2 suppressed findings" in text
+    assert "by a comment in line 1: as it was trained" in text
 
 
 @pytest.mark.parametrize("target", ["corpus:qwen3", "corpus:harmony"])
@@ -38,7 +40,7 @@ def test_tables_stay_tables(target):
 def test_a_hostile_report_stays_text(hostile):
     page = rendered(written(hostile))
     assert {"script", "img", "a", "red", "pre"}.isdisjoint(page.tags)
-    assert page.tags.count("details") == page.tags.count("summary") == 2
+    assert page.tags.count("details") == page.tags.count("summary") == 3
 
 
 def test_a_summary_that_github_would_refuse_is_cut_and_says_so(report):

@@ -31,7 +31,7 @@ def test_every_capability_is_shown_once():
 
 def test_what_is_not_evaluated_is_said():
     text = "\n".join(overview_lines(Canvas(80), template_report()))
-    assert "unevaluated double-bos (--verbose says why)" in text
+    assert "unevaluated 1 rule (--verbose says why): double-bos" in text
     assert "failed      rules clock: ValueError: broke" in text
     text = "\n".join(overview_lines(Canvas(80, verbose=True), template_report()))
     assert "unevaluated double-bos (special tokens are assumed)" in text

@@ -46,17 +46,32 @@ def test_it_is_valid_for_real_targets(target):
     assert [error.message for error in validator().iter_errors(log)] == []
 
 
+def test_what_was_accepted_and_what_is_gone(report):
+    results = run_of(report)["results"]
+    states = [(one["ruleId"], one["baselineState"], one.get("suppressions")) for one in results]
+    assert states == [
+        ("tool-calls-lost", "new", None),
+        ("prefix-break", "new", None),
+        ("syntax", "new", None),
+        ("no-bos", "new", [{"kind": "inSource", "status": "accepted", "justification": "as it was trained"}]),
+        ("double-bos", "unchanged", [{"kind": "external", "status": "accepted"}]),
+        ("no-bos", "absent", None),
+    ]
+    assert not any("baselineState" in one for one in run_of(replace(report, baseline=None))["results"])
+
+
 def test_every_result_has_its_rule_and_what_tells_it_from_others(report):
     run = run_of(report)
     rules = run["tool"]["driver"]["rules"]
-    assert len(run["results"]) == 3
-    for result in run["results"]:
+    present = [result for result in run["results"] if result["baselineState"] != "absent"]
+    assert len(present) == 5
+    for result in present:
         rule = rules[result["ruleIndex"]]
         assert rule["id"] == result["ruleId"]
         assert rule["help"]["markdown"].startswith(rule["shortDescription"]["text"])
         assert "## Why is this bad" in rule["help"]["markdown"]
         assert result["partialFingerprints"] == {"chatlint/v1": "0123456789abcdef"}
-    assert {result["level"] for result in run["results"]} == {"error", "warning", "note"}
+    assert {result["level"] for result in present} == {"error", "warning", "note"}
 
 
 def test_places_are_files_of_the_model_and_cases(report):
