@@ -12,6 +12,7 @@ from pathlib import Path
 from chatlint.config import Settings
 from chatlint.conversation import JSON
 from chatlint.facts import FactChange, fact_changes
+from chatlint.probe.own import GROUP
 from chatlint.rules.finding import Finding
 from chatlint.rules.ignores import MARK, Ignore, ignores_in
 from chatlint.rules.severity import weighed
@@ -27,6 +28,9 @@ from chatlint.suppress.baseline import (
 )
 from chatlint.suppress.comments import Unused, suppress, unused
 from chatlint.verdict import BaselineUse, Report, Status, TargetReport, TemplateReport
+
+_ASKED_FOR = "CT12"
+"""Codes of rules about requirements, expectations and comments."""
 
 
 def held(report: TemplateReport, template: Template, package: Package, settings: Settings) -> TemplateReport:
@@ -107,7 +111,8 @@ def _drift(
     facts = next(iter(templates.values())) if alone else templates.get(template.name)
     if facts is None:
         return FactDrift(file, (FactChange("templates", template.name, None, "there"),))
-    changes = list(fact_changes(facts, _comparable(report.to_dict(), facts)))
+    now = _comparable(report.to_dict(), facts)
+    changes = list(fact_changes(_comparable(facts, facts), now))
     if template.name == names[0] and not alone:
         changes += [FactChange("templates", one, "there", None) for one in templates if one not in names]
     same = facts.get("sha256") == report.template.sha256
@@ -122,7 +127,16 @@ def _comparable(now: Mapping[str, JSON], expected: Mapping[str, JSON]) -> dict[s
         then, today = expected.get(part), parts.get(part)
         if isinstance(then, Mapping) and isinstance(today, Mapping):
             parts[part] = {name: today[name] for name in today if name in then}
+    limits = parts.get("limits")
+    if isinstance(limits, list):
+        parts["limits"] = [limit for limit in limits if not _is_of_own(limit)]
     return parts
+
+
+def _is_of_own(limit: JSON) -> bool:
+    """Whether only conversations of the user's own were refused: a folder of them may be new."""
+    cases = limit.get("cases") if isinstance(limit, Mapping) else None
+    return isinstance(cases, list) and all(str(case).startswith(f"{GROUP}/") for case in cases)
 
 
 # -- the baseline --------------------------------------------------------------------------------------------
@@ -159,9 +173,12 @@ def update_baseline(report: Report, file: Path) -> tuple[int, int]:
 
 
 def _found(target: TargetReport, name: str) -> list[BaselineEntry]:
+    """An entry for each finding. What the user asks for is not among them: who does not want it any more says
+    so where it is asked for."""
     entries = [entry_of(name, "", finding) for finding in target.findings]
     for template in target.templates:
-        entries += [entry_of(name, template.template.name, finding) for finding in template.findings]
+        findings = (one for one in template.findings if not one.code.startswith(_ASKED_FOR))
+        entries += [entry_of(name, template.template.name, finding) for finding in findings]
     return entries
 
 

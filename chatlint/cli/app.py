@@ -20,6 +20,7 @@ EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
 
 COMMANDS = {
     "check": ("check", "check_targets"),
+    "init": ("init", "write_configuration"),
     "render": ("render", "show_prompt"),
     "parse": ("parse", "parse_output"),
     "export": ("export", "export_target"),

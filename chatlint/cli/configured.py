@@ -25,8 +25,8 @@ def settings_of(
     isolated: bool = False,
     targets: Sequence[str] = (),
 ) -> Settings:
-    """The configuration that holds here (or in the directory that is the one target), overruled by what was given. None was not given; `ignore`
-    adds to what the file has.
+    """The configuration that holds here, or in the directory that is the only target, overruled by what was
+    given. None was not given; `ignore` adds to what the file has.
 
     Raises UsageError for what means nothing, with the file and line where a file says it.
     """

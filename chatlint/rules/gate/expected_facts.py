@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 _SHOWN = 3
 """Changes of a part that are spelled out."""
 _LONGEST = 60
+_FROM_FORMAT = frozenset(("serving", "round_trips"))
+"""Parts that change when the format does: the same cause."""
+_PLURAL = frozenset(("capabilities", "switches", "stops", "limits", "round_trips", "templates"))
 
 
 @rule("CT122", severity=Severity.ERROR, needs=Stage.REPORT)
@@ -54,7 +57,11 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     if drift.unknown:
         raise NotEvaluated(f"{drift.file} says nothing about this target")
+    parts = {change.part for change in drift.changes}
+    derived = _FROM_FORMAT if "format" in parts else frozenset()
     for part, changes in groupby(drift.changes, key=lambda change: change.part):
+        if part in derived:
+            continue
         yield _cause(part, tuple(changes), drift.file, same_text=drift.same_text)
 
 
@@ -63,7 +70,7 @@ def _cause(part: str, changes: Sequence[FactChange], file: str, *, same_text: bo
     whole = "the template itself is the same: chatlint, the host or other files are not"
     return Cause(
         key=part,
-        message=f"{part.replace('_', ' ')} differ from {file}: "
+        message=f"{part.replace('_', ' ')} differ{'' if part in _PLURAL else 's'} from {file}: "
         + "; ".join(map(_change, changes[:_SHOWN]))
         + more,
         consequence="What was set up for the expected facts may not fit any more"

@@ -27,12 +27,13 @@ refund.txt`.
 
 from __future__ import annotations
 
-from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
+from chatlint.rules.sights import written_at
+from chatlint.rules.turns import agree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,11 +49,15 @@ _SHOWN = 24
 @rule("CT123", severity=Severity.WARNING, needs=Stage.OBSERVATIONS)
 def check(subject: Subject) -> Iterator[Cause]:
     own = subject.settings.conversations if subject.settings else ()
+    differing: dict[tuple[int, int], list[_Difference]] = {}
     for conversation, seen in zip(own, subject.trace.ask_all(one.case for one in own), strict=True):
         if seen.failure is not None:
             yield _failed(conversation, seen)
         elif conversation.prompt is not None and seen.text != conversation.prompt:
-            yield _differs(conversation, conversation.prompt, seen)
+            difference = _difference(conversation, conversation.prompt, seen)
+            differing.setdefault(difference.written_at, []).append(difference)
+    for found in differing.values():
+        yield _differs(found)
 
 
 def _failed(own: OwnConversation, seen: Observation) -> Cause:
@@ -71,16 +76,36 @@ def _failed(own: OwnConversation, seen: Observation) -> Cause:
     )
 
 
-def _differs(own: OwnConversation, kept: str, seen: Observation) -> Cause:
-    place = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(kept, seen.text, strict=False)))
+class _Difference(NamedTuple):
+    """Where a prompt parts from the one that was kept, in the prompt and in the template."""
+
+    own: OwnConversation
+    sight: Sight
+    said: str
+    written_at: tuple[int, int]
+
+
+def _difference(own: OwnConversation, kept: str, seen: Observation) -> _Difference:
+    assert seen.prompt is not None
+    place = agree(kept, seen.text)
     end = min(place + 1, len(seen.text))
     stood = repr(kept[place : place + _SHOWN]) if place < len(kept) else "its end"
+    sight = Sight(seen, place, end, f"{stood} is kept for this place")
+    said = f"from line {kept.count(chr(10), 0, place) + 1} on{_only(kept, seen.text)}"
+    return _Difference(own, sight, said, written_at(seen.prompt, max(place - (end == place), 0)))
+
+
+def _differs(found: list[_Difference]) -> Cause:
+    """One place of the template is one cause, however many conversations show it."""
+    first = found[0]
+    kept = f"{first.own.file.removesuffix('.json')}.txt"
+    more = len(found) - 1
+    others = f", and so do{'es' * (more == 1)} {more} more" if more else ""
     return Cause(
-        key=f"differs {own.name}",
-        message=f"{own.file} gives another prompt than {own.file.removesuffix('.json')}.txt, "
-        f"from line {kept.count(chr(10), 0, place) + 1} on{_only(kept, seen.text)}",
+        key=f"differs {first.own.name}",
+        message=f"{first.own.file} gives another prompt than {kept}, {first.said}{others}",
         consequence="The model sees another prompt than the one that was kept as right.",
-        sights=(Sight(seen, place, end, f"{stood} is kept for this place"),),
+        sights=tuple(one.sight for one in found),
     )
 
 
