@@ -119,6 +119,34 @@ def work_of(root: nodes.Node) -> tuple[ConstantWork, ...]:
     return tuple(_work(root, 1))
 
 
+def endless_of(tree: list[nodes.Node]) -> tuple[tuple[str, int], ...]:
+    """Macros that call themselves on every path, be it through others, with their lines. What only runs under
+    a condition, or in a loop, may end."""
+    macros = {node.name: node for node in tree if isinstance(node, nodes.Macro)}
+    calls = {name: set(_sure_calls(macro.body)) & macros.keys() for name, macro in macros.items()}
+    found = []
+    for name, macro in macros.items():
+        reached: set[str] = set()
+        following = set(calls[name])
+        while following - reached:
+            reached |= following
+            following = {inner for one in following for inner in calls[one]}
+        if name in reached:
+            found.append((name, macro.lineno))
+    return tuple(found)
+
+
+def _sure_calls(body: list[nodes.Node]) -> Iterator[str]:
+    stack = list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (nodes.If, nodes.For, nodes.CondExpr, nodes.And, nodes.Or, nodes.Macro)):
+            continue
+        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+            yield node.node.name
+        stack.extend(node.iter_child_nodes())
+
+
 def _work(node: nodes.Node, outer: int) -> Iterator[ConstantWork]:
     inner = outer
     if isinstance(node, nodes.For):

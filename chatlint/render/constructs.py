@@ -8,7 +8,7 @@ only has a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from jinja2 import nodes
 
@@ -49,7 +49,7 @@ def constructs_of(tree: list[nodes.Node], source: str) -> tuple[Use, ...]:
 
 def _filter(node: nodes.Node) -> Iterator[str]:
     assert isinstance(node, nodes.Filter)
-    options = {keyword.key for keyword in node.kwargs}
+    options = {str(keyword.key) for keyword in node.kwargs}
     yield f"filter {node.name}"
     if node.name == "tojson":
         yield from (f"filter tojson({option})" for option in sorted(options & _JSON_OPTIONS))
@@ -189,7 +189,7 @@ def _add(node: nodes.Node) -> Iterator[str]:
         yield "safe and +"
 
 
-_READERS = {
+_READERS: dict[type[nodes.Node], Callable[[nodes.Node], Iterator[str]]] = {
     nodes.Filter: _filter,
     nodes.Test: _test,
     nodes.Call: _call,

@@ -76,32 +76,33 @@ class GateWalk:
         searches = [(node, found) for node in tree if (found := _search(node)) is not None]
         if not searches:
             return ()
-        assigns = [node for node in tree if isinstance(node, nodes.Assign)]
-        self._settle(lambda: [self._say(node) for node in assigns])
+        assigns: list[nodes.Node] = [node for node in tree if isinstance(node, nodes.Assign)]
+        self._settle(assigns, self._say)
         for node, (searched, words) in searches:
             if any(map(self._holds_words, searched)):
                 self._sought[id(node)] = words
         if not self._sought:
             return ()
-        self._settle(lambda: [self._flow(node) for node in tree])
+        self._settle(tree, self._flow)
         self._find_results(tree)
         self._looking.clear()
         return tuple(gate for node in tree for gate in self._gates_at(node))
 
-    def _settle(self, go: Callable[[], object]) -> None:
+    def _settle(self, tree: list[nodes.Node], follow: Callable[[nodes.Node], None]) -> None:
         """Follow assignments until nothing changes."""
         for _ in range(_ROUNDS):
             known = len(self._said) + len(self._triggers)
             self._words.clear()
             self._looking.clear()
-            go()
+            for node in tree:
+                follow(node)
             if len(self._said) + len(self._triggers) == known:
                 break
 
     # -- flows -----------------------------------------------------------------------------------------------
 
-    def _say(self, node: nodes.Assign) -> None:
-        if self._holds_words(node.node):
+    def _say(self, node: nodes.Node) -> None:
+        if isinstance(node, nodes.Assign) and self._holds_words(node.node):
             self._said.update(_targets(node.target))
 
     def _flow(self, node: nodes.Node) -> None:

@@ -50,8 +50,8 @@ class Syntax:
     """What the text of a template says about it. With a `fault` everything else is empty.
 
     `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
-    `recursive` are macros that call themselves; `escapes` ways out of the sandbox (see `escapes`);
-    `constructs` what engines do not agree on (see the module of that name).
+    `recursive` are macros that call themselves, `endless` those that do on every path; `escapes` ways out of
+    the sandbox (see `escapes`); `constructs` what engines do not agree on (see the module of that name).
     """
 
     fault: SyntaxFault | None = None
@@ -65,6 +65,7 @@ class Syntax:
     private: tuple[Use, ...] = ()
     macros: tuple[Use, ...] = ()
     recursive: tuple[Use, ...] = ()
+    endless: tuple[Use, ...] = ()
     texts: tuple[TemplateText, ...] = ()
     markers: tuple[Marker, ...] = ()
     refusals: tuple[Refusal, ...] = ()
@@ -105,7 +106,7 @@ class Syntax:
 
 _RECORDS = (
     "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "macros",
-    "recursive", "texts", "markers", "refusals", "work", "gates", "escapes",
+    "recursive", "endless", "texts", "markers", "refusals", "work", "gates", "escapes",
     "constructs",
 )  # fmt: skip
 _T = TypeVar("_T", bound="DataclassInstance")
@@ -129,7 +130,7 @@ def syntax_of(source: str) -> Syntax:
 def _facts(root: nodes.Template, source: str) -> Syntax:
     from jinja2 import nodes
 
-    from chatlint.render.constants import markers_in, refusals_of, texts_of, work_of
+    from chatlint.render.constants import endless_of, markers_in, refusals_of, texts_of, work_of
     from chatlint.render.constructs import constructs_of
     from chatlint.render.escapes import escapes_of
     from chatlint.render.fields import FieldWalk
@@ -152,6 +153,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         private=_private(tree),
         macros=tuple(Use(node.name, node.lineno) for node in tree if isinstance(node, nodes.Macro)),
         recursive=_recursive(tree),
+        endless=tuple(Use(name, line) for name, line in endless_of(tree)),
         texts=texts,
         markers=markers_in(texts),
         refusals=refusals_of(tree),
@@ -255,6 +257,7 @@ def _restored(plain: JSONObject) -> Syntax:
         private=_made(Use, plain["private"]),
         macros=_made(Use, plain["macros"]),
         recursive=_made(Use, plain["recursive"]),
+        endless=_made(Use, plain["endless"]),
         texts=_made(TemplateText, plain["texts"]),
         markers=_made(Marker, plain["markers"]),
         refusals=_made(Refusal, plain["refusals"]),

@@ -19,11 +19,17 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
+ENDLESS = "RecursionError"
+"""Macros that call themselves without end are the business of `unbounded-work`."""
+
+
 def faulted(observation: Observation) -> bool:
-    """The template broke: not its own `raise_exception`, not a bound, not the host's refusal."""
+    """The template broke: not its own `raise_exception`, not a bound (of Python's own stack neither), not the
+    host's refusal."""
     from chatlint.render.rendered import FailureKind
 
-    return observation.failure is not None and observation.failure.kind is FailureKind.FAULT
+    failure = observation.failure
+    return failure is not None and failure.kind is FailureKind.FAULT and failure.exception != ENDLESS
 
 
 def declined(observation: Observation) -> bool:

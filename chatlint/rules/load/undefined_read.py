@@ -110,7 +110,8 @@ def _breaks(name: str, sights: tuple[Sight, ...]) -> Cause:
 
 def _printed(subject: Subject, explained: set[str]) -> Iterator[Cause]:
     """What is printed though it is undefined: variables, and members that no conversation has."""
-    found, lines = Gathering(), {}
+    found = Gathering()
+    lines: dict[str, int] = {}
     members = _members(subject)
     for observation in subject.trace.observations:
         for line, name in observation.unset:
