@@ -116,10 +116,20 @@ class _Attempt:
 
         mending = self.state.causes[name][1].mending
         assert mending is not None
-        for number, edits in enumerate(mending.ways(normalised(self.text))):
-            if number >= _TRIES_EACH or self._tries >= _TRIES:
-                return
-            yield edits
+        tried: set[Edits] = set()
+        for edits in mending.ways(normalised(self.text)):
+            for chosen in (self._reached(edits), edits):
+                if len(tried) >= _TRIES_EACH or self._tries >= _TRIES:
+                    return
+                if chosen and chosen not in tried:
+                    tried.add(chosen)
+                    yield chosen
+
+    def _reached(self, edits: Edits) -> Edits:
+        """Those at places that some case reaches: of others nothing can be proven."""
+        dead = self.state.trace.unreached
+        lines = zip(edits, _lines_before(self.text, edits), strict=True)
+        return tuple(edit for edit, line in lines if not any(first <= line <= last for first, last in dead))
 
     def _try(self, name: Name, edits: Edits) -> tuple[Examined | None, str]:
         """The template with these edits, where they are proven; else why they are not."""
@@ -128,7 +138,7 @@ class _Attempt:
         package, template = with_text(self.package, self.template, text)
         with ExitStack() as stack:
             new = stack.enter_context(examined(package, template, self.settings))
-            if why := objection(self.state, new, name, _lines(self.text, text, edits)):
+            if why := objection(self.state, new, name, _lines_after(self.text, edits)):
                 return None, why
             self.stack.push(stack.pop_all())
             return new, ""
@@ -171,13 +181,22 @@ def _places(text: str) -> list[int]:
     return [*places, len(text)]
 
 
-def _lines(old: str, new: str, edits: Edits) -> list[int]:
-    """The lines of the new source that edits changed."""
+def _lines_before(source: str, edits: Edits) -> list[int]:
+    """The lines of the source at which edits begin."""
     from chatlint.render.grammar import normalised
 
-    source = normalised(old)
+    text = normalised(source)
+    return [text.count("\n", 0, edit.start) + 1 for edit in edits]
+
+
+def _lines_after(source: str, edits: Edits) -> list[int]:
+    """The lines at which they begin once they are made."""
+    from chatlint.render.grammar import normalised
+
+    text = normalised(source)
     lines, shift = [], 0
-    for edit in sorted(edits, key=lambda edit: edit.start):
-        lines.append(source.count("\n", 0, edit.start) + 1 + shift)
-        shift += edit.text.count("\n") - source.count("\n", edit.start, edit.end)
+    ordered = tuple(sorted(edits, key=lambda edit: edit.start))
+    for edit, line in zip(ordered, _lines_before(source, ordered), strict=True):
+        lines.append(line + shift)
+        shift += edit.text.count("\n") - text.count("\n", edit.start, edit.end)
     return lines

@@ -3,7 +3,8 @@
 What is asked of the old template is asked of the new one, and the other way round. The cause must be gone,
 no error and no warning may be new, and every case that passed must give the same prompt, byte for byte. Each
 case passed that gave a prompt which does not show the fault; a refusal in words counts as well, and must
-stay. A case that broke may give a prompt now, and one that shows the fault may give another.
+stay, unless it is the fault. A case that broke may give a prompt now, and one that shows the fault may give
+another.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def _renamed(case: Case, other: Trace, whose: str) -> Case:
 
 def _keeps(before: Observation, after: Observation, mending: Mending) -> bool:
     if before.failure:
-        may_change = before.failure.kind is FailureKind.FAULT
+        may_change = before.failure.kind is FailureKind.FAULT or mending.shows(before)
         return may_change or _said(after.failure) == _said(before.failure)
     if mending.shows(before):
         return after.prompt is not None

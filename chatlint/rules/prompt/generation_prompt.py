@@ -94,8 +94,9 @@ def check(subject: Subject) -> Iterator[Cause]:
     if missing:
         everywhere = missing[0][0] == _TEXT[0].kind
         yield _missing(missing, everywhere, _mending(subject, missing[0][2], everywhere))
-    else:
-        yield from _always(subject)
+        return
+    always = list(_always(subject))
+    yield from always or _after_questions(subject)
 
 
 def _prompted(subject: Subject, last: _Last, asked: Observation) -> bool:
@@ -171,7 +172,8 @@ def _mending(subject: Subject, header: str, everywhere: bool) -> Mending:
     """Write the header that stands before answers in the history, or ask for nothing but the flag."""
 
     def shows(seen: Observation) -> bool:
-        return seen.case.add_generation_prompt and not seen.text.rstrip().endswith(header)
+        asked = seen.case.add_generation_prompt and seen.prompt is not None
+        return asked and not seen.text.rstrip().endswith(header)
 
     if not everywhere:
         return Mending(prompt_whenever_asked, shows)
@@ -218,6 +220,38 @@ def _always(subject: Subject) -> Iterator[Cause]:
             fix="Write it only under `{% if add_generation_prompt %}`.",
             mending=_only_if_asked(subject, ended, extra),
         )
+
+
+def _after_questions(subject: Subject) -> Iterator[Cause]:
+    """A header that is part of every question, whatever the flag says. What only ends the question's turn is
+    no header."""
+    asked = subject.see("roles/user", generation="off")
+    tail = behind(asked, "/messages/0/content")
+    if not tail or asked.text != subject.see("roles/user").text:
+        return
+    eos = subject.template.special_tokens.get("eos_token")
+    output = subject.format
+    ends = [_closer(subject), *(output.end_of_turn if output else ()), eos if isinstance(eos, str) else ""]
+    header = _without_ends(tail, [end for end in ends if end])
+    if _WORD.search(header):
+        yield Cause(
+            key="after every question",
+            message=f"{header!r} is written after every question, whatever `add_generation_prompt` says",
+            consequence="A conversation that ends with a question cannot be had without it, as training and "
+            "embedding want it.",
+            sights=(at_end(asked, "with add_generation_prompt off"),),
+            severity=Severity.WARNING,
+            fix="Write it before answers, and at the end only under `{% if add_generation_prompt %}`.",
+        )
+
+
+def _without_ends(text: str, ends: list[str]) -> str:
+    """Without marks that end a turn, and closing tags, at its beginning."""
+    ending = re.compile("|".join([*map(re.escape, ends), r"</[^<>\s]+>|\[/[^\[\]\s]+\]|<\|/[^<>\s]+>"]))
+    text = text.strip()
+    while found := ending.match(text):
+        text = text[found.end() :].strip()
+    return text
 
 
 def _behind_the_turn(ended: Observation, tail: str, usual: str, extra: str) -> str:

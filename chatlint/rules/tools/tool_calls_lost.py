@@ -48,7 +48,8 @@ _RESULT = "the result"
 
 
 def _shows(seen: Observation) -> bool:
-    return any(message.get("role") == "tool" for message in seen.case.conversation.messages)
+    answered = any(message.get("role") == "tool" for message in seen.case.conversation.messages)
+    return answered and seen.prompt is not None
 
 
 _RESULTS = Mending(results_in_own_turns, _shows)
