@@ -16,7 +16,6 @@ from chatlint.source.bundled import corpus_entry
 from chatlint.source.directory import JSON_FILES, TOKENIZER_FILE, Reading, read_folder
 from chatlint.source.folder import FileStream, LocalFolder, read_file, read_whole
 from chatlint.source.found import Reader, templates_in
-from chatlint.source.hub import read_hub
 from chatlint.source.json_text import JsonText, read_json, refuse_stand_ins
 from chatlint.source.package import Package, Target, TargetKind
 from chatlint.source.special import NAMED, special_tokens
@@ -68,6 +67,8 @@ def load(
 def _reading(target: Target, *, offline: bool, cache: bool, say: Callable[[str], None]) -> Reading:
     path = Path(target.locator)
     if target.kind is TargetKind.HUB:
+        from chatlint.source.hub import read_hub
+
         return read_hub(target, offline=offline, cache=cache, say=say)
     if target.kind is TargetKind.DIRECTORY:
         return read_folder(LocalFolder(path))
