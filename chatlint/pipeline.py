@@ -14,7 +14,10 @@ from typing import TypeVar
 from chatlint.config import FailOn, Profile, Settings
 from chatlint.config import fail_on as threshold
 from chatlint.config import profile as profile_named
-from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError, require
+from chatlint.config.contents import with_contents
+from chatlint.config.file import required
+from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
+from chatlint.errors import require as demanded
 from chatlint.gate import held
 from chatlint.parse.formats import OutputFormat
 from chatlint.records import dataclass
@@ -216,8 +219,8 @@ def learn_format(template: Template, *, settings: RenderSettings | None = None) 
     from chatlint.probe.trace import Trace
     from chatlint.render.syntax import syntax_of
 
-    require(template, Template, "template", hint="chatlint.load(target).template() is one")
-    require(settings or RenderSettings(), RenderSettings, "settings")
+    demanded(template, Template, "template", hint="chatlint.load(target).template() is one")
+    demanded(settings or RenderSettings(), RenderSettings, "settings")
     syntax = syntax_of(template.text)
     if syntax.fault:
         raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)
@@ -240,20 +243,23 @@ def check(
     untrusted: bool = False,
     cache: bool = True,
     profile: str = Profile.SERVING,
+    require: str | Sequence[str] = (),
+    expect: str | PathLike[str] | None = None,
+    probes: str | PathLike[str] | None = None,
 ) -> Report:
     """Judge a target: what `chatlint check TARGET --format json` prints is `check(target).to_dict()`.
 
     `target` is written as on the command line, or a Path; the settings are those of `chatlint.Settings`
-    (`select` and `ignore` may be one name), and no configuration file is read. A target that cannot be loaded
-    is stated in the report (`targets[0].failure`), not raised; `exit_code` is what the command would exit
-    with.
+    (`select`, `ignore` and `require` may be one name), and no configuration file is read. A target that
+    cannot be loaded is stated in the report (`targets[0].failure`), not raised; `exit_code` is what the
+    command would exit with.
 
-    Raises UsageError for a setting that means nothing: an unknown host, rule, severity or profile, a value of
-    another kind.
+    Raises UsageError for a setting that means nothing: an unknown host, rule, capability, severity or
+    profile, a value of another kind.
     """
     target = target_text(target)
     settings = Settings(
-        host=require(host, str, "host"),
+        host=demanded(host, str, "host"),
         fail_on=threshold(fail_on),
         select=_names(select, "select"),
         ignore=_names(ignore, "ignore"),
@@ -265,16 +271,21 @@ def check(
         untrusted=untrusted,
         cache=cache,
         profile=profile_named(profile),
+        require=required(_names(require, "require")),
+        expect=None if expect is None else path_text(expect, "expect"),
+        probes=None if probes is None else path_text(probes, "probes"),
     )
+    settings = with_contents(settings)
     return Report(settings, (check_target(target, settings),))
 
 
 def _names(value: str | Iterable[str], name: str) -> tuple[str, ...]:
-    """Names of rules that a caller gave as `name`: several, or one."""
+    """Names that a caller gave as `name`: several, or one."""
+    what = "capabilities" if name == "require" else "rules"
     if not isinstance(value, Iterable):
-        raise UsageError(f"{name}: expected names of rules, found {type(value).__name__}")
+        raise UsageError(f"{name}: expected names of {what}, found {type(value).__name__}")
     names = (value,) if isinstance(value, str) else tuple(value)
-    return tuple(require(one, str, name, hint="names of rules were expected") for one in names)
+    return tuple(demanded(one, str, name, hint=f"names of {what} were expected") for one in names)
 
 
 def _failed(target: str, status: Status, failure: TargetFailure) -> TargetReport:

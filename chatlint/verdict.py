@@ -208,6 +208,11 @@ def _priced(cache: KvCache | None) -> JSON:
     return {**facts, "bytes_per_1000_tokens": 1000 * cache.bytes_per_token}
 
 
+def fails(severity: Severity, fail_on: FailOn) -> bool:
+    """Whether a finding of that severity makes a check fail."""
+    return _RANK[severity] >= _THRESHOLD[fail_on]
+
+
 @dataclass(frozen=True, slots=True)
 class BaselineUse:
     """What became of a baseline: its file, how many findings it suppressed, and its entries for what was
@@ -239,7 +244,7 @@ class Report:
             return 2
         if any(target.status is not Status.CHECKED for target in self.targets):
             return 3
-        return int(any(_RANK[severity] >= _THRESHOLD[self.settings.fail_on] for severity in self.counts))
+        return int(any(fails(severity, self.settings.fail_on) for severity in self.counts))
 
     def fails(self, finding: Finding) -> bool:
         """Whether this finding alone would make the exit status 1."""

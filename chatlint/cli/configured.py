@@ -9,7 +9,8 @@ from pathlib import Path
 
 from chatlint import config as configuration
 from chatlint.config import Settings
-from chatlint.config.file import find_config, place_of, read_config
+from chatlint.config.contents import with_contents
+from chatlint.config.file import find_config, place_of, read_config, required
 
 
 def settings_of(
@@ -22,11 +23,12 @@ def settings_of(
     baseline: str | None = None,
     engines: Sequence[str] | None = None,
     *,
+    require: Sequence[str] = (),
     isolated: bool = False,
     targets: Sequence[str] = (),
 ) -> Settings:
     """The configuration that holds here, or in the directory that is the only target, overruled by what was
-    given. None was not given; `ignore` adds to what the file has.
+    given. None was not given; `ignore` and `require` add to what the file has.
 
     Raises UsageError for what means nothing, with the file and line where a file says it.
     """
@@ -42,6 +44,7 @@ def settings_of(
         profile=configuration.profile(profile) if profile else settings.profile,
         baseline=baseline or settings.baseline,
         engines=_engines(engines) or settings.engines,
+        require=settings.require + required(require),
     )
     return with_contents(settings)
 
@@ -49,20 +52,6 @@ def settings_of(
 def printed_settings(settings: Settings) -> str:
     """The settings as JSON, as a report states them."""
     return json.dumps(settings.to_dict(), indent=2) + "\n"
-
-
-def with_contents(settings: Settings) -> Settings:
-    """Settings with what stands in the files that they name. Raises UsageError for files that are not what
-    they ought to be."""
-    if settings.expect:
-        from chatlint.config.expected import read_expected
-
-        settings = replace(settings, expected=read_expected(settings.expect))
-    if settings.probes:
-        from chatlint.probe.own import read_own
-
-        settings = replace(settings, conversations=read_own(settings.probes))
-    return settings
 
 
 def _configured(config: str | None, targets: Sequence[str], *, isolated: bool) -> Settings:
