@@ -73,7 +73,7 @@ def _recursion(subject: Subject, seen: tuple[tuple[str, tuple[Sight, ...]], ...]
     for _, sights in seen:
         yield Cause(
             key="recursion",
-            message=f"{f'the macro {names}' if names else 'a macro'} calls itself without end (RecursionError)",
+            message=f"a macro calls itself without end{f': {names}' if names else ''} (RecursionError)",
             consequence="The request fails when Python's stack is used up, and other engines may crash.",
             sights=sights,
             line=macros[0].line if macros else 0,
