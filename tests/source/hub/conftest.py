@@ -93,7 +93,7 @@ def run(hub, home):
         environment = {name: value for name, value in environment.items() if value is not None}
         start, used = time.monotonic(), os.times()
         command = [sys.executable, "-c", code] if code else [sys.executable, "-m", "chatlint", *arguments]
-        if not text and not code:
+        if arguments[:1] == ("check",) and not text:
             command += ["--format", "json", "--select", "double-bos"]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT, timeout=120)
         now = os.times()

@@ -19,8 +19,8 @@ _http = pytest.importorskip("huggingface_hub.utils._http")
 def impatient(monkeypatch):
     """Waiting is measured in seconds, not in tens of them."""
     for module in (hub_client, hub_stream):
-        monkeypatch.setattr(module, "HUB_WAIT_SECONDS", 1.0)
-    monkeypatch.setattr(hub_client, "HUB_SECONDS", 3.0)
+        monkeypatch.setattr(module, "HUB_WAIT_SECONDS", 0.6)
+    monkeypatch.setattr(hub_client, "HUB_SECONDS", 1.5)
 
 
 def refused(load, target="org/model", **options):
@@ -229,9 +229,10 @@ def test_a_server_that_dies_between_requests(hub, load, monkeypatch, after):
 
 
 @pytest.mark.parametrize("fault", [503, "drop", "stall"])
-def test_the_commit_in_the_cache_instead(hub, load, impatient, fault):
+def test_the_commit_in_the_cache_instead(hub, load, request, fault):
     hub.add("org/model", model_files())
     first = load("org/model")
+    request.getfixturevalue("impatient")
     hub.repos["org/model"].commit(model_files(**{"chat_template.jinja": b"new"}))
     hub.fault("GET /api", fault)
     second = load("org/model")

@@ -45,8 +45,7 @@ def test_cold_warm_offline(hub, run):
 def test_the_head_of_a_tokenizer_is_all_that_is_read_of_it(hub, run):
     """As large a head as real ones have: 6,000 added tokens are a megabyte."""
     hub.add("org/model", model_files(**{"tokenizer.json": large_tokenizer(30_000_000, 6_000)}))
-    done = run("check", "org/model")
-    assert done.status == 0
+    assert run("render", "org/model").status == 0
     assert hub.sent < 4_000_000
     ranges = [asked.range for asked in hub.log if asked.range]
     assert ranges == ["bytes=0-3145727"] * 2  # to the Hub, and on to its storage
@@ -54,7 +53,7 @@ def test_the_head_of_a_tokenizer_is_all_that_is_read_of_it(hub, run):
 
 def test_what_was_fetched_lands_in_the_clients_cache(hub, run, home):
     repo = hub.add("org/model", model_files())
-    run("check", "org/model")
+    run("render", "org/model")
     snapshot = home / "hf" / "hub" / "models--org--model" / "snapshots" / repo.refs["main"]
     assert {path.name for path in snapshot.iterdir()} == {*SMALL, "tokenizer.json"}
     assert not (snapshot.parents[1] / "refs").exists()  # another tool must not take this for a whole snapshot
@@ -64,7 +63,7 @@ def test_what_is_in_the_clients_cache_is_taken_from_it(hub, run):
     hub.add("org/model", model_files())
     run(code="import huggingface_hub as h; h.snapshot_download('org/model', allow_patterns='*.json')")
     hub.log.clear()
-    assert run("check", "org/model").status == 0
+    assert run("render", "org/model").status == 0
     assert hub.requests == ["GET /api/models/org/model"]
 
 
@@ -113,7 +112,7 @@ def test_revisions(hub, load):
 
 def test_offline_imports_no_client(hub, run):
     hub.add("org/model", model_files())
-    run("check", "org/model")
+    run("render", "org/model")
     code = """
 import sys
 from chatlint.source.load import load
@@ -135,7 +134,7 @@ print(*{"huggingface_hub", "tokenizers", "chatlint.source.hub", "chatlint.source
 
 def test_nothing_is_reported_about_its_use(hub, run):
     hub.add("org/model", model_files())
-    run("check", "org/model", HF_HUB_DISABLE_TELEMETRY="0")
+    run("render", "org/model", HF_HUB_DISABLE_TELEMETRY="0")
     assert all("/api/models/" in path or "/resolve/" in path for path in hub.requests)
 
 

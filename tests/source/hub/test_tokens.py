@@ -49,8 +49,8 @@ def test_it_is_taken_from_the_clients_file(hub, run, home):
     add_private(hub)
     (home / "hf").mkdir()
     (home / "hf" / "token").write_text(TOKEN + "\n")
-    assert run("check", "org/model").status == 0
-    assert run("check", "org/model", HF_HUB_DISABLE_IMPLICIT_TOKEN="1").status == 3
+    assert run("render", "org/model").status == 0
+    assert run("render", "org/model", HF_HUB_DISABLE_IMPLICIT_TOKEN="1").status == 3
 
 
 @pytest.mark.parametrize(
