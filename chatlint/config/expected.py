@@ -73,7 +73,7 @@ def _json(path: str) -> Mapping[str, JSON]:
     try:
         content: JSON = json.loads(read_file(Path(path), JSON_FILE_BYTES, regular=False))
     except TargetError as error:
-        raise UsageError(f"expect: {error.message}", hint=error.hint or _HINT) from error
+        raise UsageError(f"expect: {error.message}", hint=_HINT) from error
     except OSError as error:
         raise UsageError(f"expect: {path}: {error.strerror}", hint=_HINT) from error
     except (ValueError, RecursionError) as error:
