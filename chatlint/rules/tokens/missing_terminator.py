@@ -25,6 +25,7 @@ Write the end-of-sequence token after every answer, the last one included.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.cause import Cause, Sight
@@ -39,6 +40,10 @@ if TYPE_CHECKING:
 
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
+
+
+_MARK = re.compile(r"[^\w\s.,:;!?'\"()#*-]")
+"""What a learned mark has that prose between messages has not."""
 
 
 class _Tail(NamedTuple):
@@ -77,7 +82,7 @@ def _is_marked(subject: Subject, text: str) -> bool:
     output = subject.format
     learned = (*output.end_of_turn, *output.end_of_message) if output else ()
     given = subject.template.special_tokens.get("eos_token")
-    known = [mark for mark in (*learned, given) if isinstance(mark, str) and TAG.search(mark)]
+    known = [mark for mark in (*learned, given) if isinstance(mark, str) and _MARK.search(mark)]
     return any(mark in text for mark in known) or (_first_tag(text) != "" and not _is_header(subject, text))
 
 
