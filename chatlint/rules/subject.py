@@ -11,6 +11,8 @@ from chatlint.records import dataclass
 from chatlint.rules.finding import Location
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from chatlint.config import Settings
     from chatlint.detect.calls import CallForm
     from chatlint.detect.capability import Capabilities, Switch
@@ -185,7 +187,7 @@ class Subject:
         from chatlint.render.manners import vllm_manners
         from chatlint.render.shaping import Manners, Server
 
-        if host_named(host).server is Server.VLLM:
+        if host_named(host).server in (Server.VLLM, Server.VLLM_RS):
             return vllm_manners(self.template.text)
         caps = self.capabilities.chat_template_caps if self.capabilities else {}
         typed, string = caps.get("supports_typed_content", False), caps.get("supports_string_content", True)
@@ -196,6 +198,15 @@ class Subject:
             caps.get("supports_tool_calls", True),
             caps.get("supports_object_arguments", True),
         )
+
+    def at(self, now: datetime | None) -> Trace:
+        """A trace of the same template at another time, or on a host without a clock (None), to be closed by
+        the caller."""
+        from dataclasses import replace
+
+        from chatlint.probe.trace import Trace
+
+        return Trace(self.template, replace(self.trace.settings, now=now), probes=self.trace.probes)
 
     def locate(self, line: int, column: int = 0) -> Location:
         """A place in the template as a place in the file that holds it."""

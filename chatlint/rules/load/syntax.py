@@ -39,7 +39,8 @@ _BROKEN_TAG = re.compile(r"\{-[ \t]*[A-Za-z_][^{}\n]{0,200}\}|[-\w)'\"] ?%\}|-\}
 
 
 _GO = re.compile(
-    r"\{\{-?\s*(?:\.[A-Z]\w*|\$\w*|(?:if|range|with|else if)\s+[^}]{0,200}?(?:\.[A-Z]|\$)|(?:end|else)\s*-?\}\})"
+    r"\{\{-?\s*(?:\.[A-Z]\w*|\$\w*"
+    r"|(?:if|range|with|else if)\s+[^}]{0,200}?(?:\.[A-Z]|\$)|(?:end|else)\s*-?\}\})"
 )
 """Go's `text/template`: fields with a dot before them, variables with a dollar, blocks in `{{ }}`."""
 _ESCAPED = re.compile(r"\{[{%][^{}]{0,400}\\[\"n]")
