@@ -133,3 +133,6 @@ SERVER_SECONDS = 10.0
 
 SERVER_ANSWER_BYTES = 8 * 1024 * 1024
 """Longest answer of such a server."""
+
+SERVE_CHECK_SECONDS = 60.0
+"""Wall time of asking one server everything."""

@@ -29,6 +29,7 @@ COMMANDS = {
     "card": ("card", "write_card"),
     "vectors": ("vectors", "write_vectors"),
     "survey": ("survey", "survey_targets"),
+    "serve-check": ("serve_check", "check_running_server"),
     "rules": ("rules", "list_rules"),
     "rule": ("rules", "show_rule"),
     "probes": ("probes", "list_probes"),

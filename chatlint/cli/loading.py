@@ -56,12 +56,13 @@ def opened_in_package(wanted: Wanted) -> Iterator[tuple[Package, Trace]]:
             say=progress.say,
         )
     untrusted = wanted.untrusted or package.target.kind is TargetKind.HUB
-    chosen = _named(package.templates, wanted.name)
+    chosen = named_template(package.templates, wanted.name)
     with Trace(chosen, RenderSettings(host=host, untrusted=untrusted), Store()) as trace:
         yield package, trace
 
 
-def _named(templates: tuple[Template, ...], name: str | None) -> Template:
+def named_template(templates: tuple[Template, ...], name: str | None) -> Template:
+    """The template of that name, the first where none is named. Raises UsageError with the nearest one."""
     from chatlint.config import nearest
     from chatlint.errors import UsageError
 

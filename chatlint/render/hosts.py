@@ -79,6 +79,14 @@ HOSTS: Mapping[str, Host] = {
             compiling_function="_compile_jinja_template",
         ),
         replace(_TRANSFORMERS, name="vllm", server=Server.VLLM),
+        replace(
+            _TRANSFORMERS,
+            name="vllm-rs",
+            drops_null_fields=False,
+            reasoning_fields=(),
+            restricts_globals=False,
+            server=Server.VLLM_RS,
+        ),
         Host(
             name="llama.cpp",
             drops_null_fields=False,
@@ -189,7 +197,7 @@ def prepare(
         "documents": roots["documents"].value if "documents" in roots else None,
         "add_generation_prompt": request.add_generation_prompt or bool(prepared.appended),
     }
-    if host.server is Server.LLAMA_CPP:  # what is null is not there
+    if host.server in (Server.LLAMA_CPP, Server.VLLM_RS):  # what is null is not there
         for name in ("tools", "documents"):
             if prepared.variables[name] is None:
                 del prepared.variables[name]

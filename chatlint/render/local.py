@@ -126,7 +126,7 @@ class LocalRenderer:
     def _find_manners(self, server: Server, compiled: Compiled) -> Manners:
         from chatlint.render.manners import llama_cpp_manners, vllm_manners
 
-        if server is Server.VLLM:
+        if server is not Server.LLAMA_CPP:
             return vllm_manners(self._template.text)
         manners = llama_cpp_manners(partial(self._as_given, compiled))
         _begin(compiled)

@@ -1,9 +1,10 @@
 """What inference servers make of a request before a template sees it.
 
-Sources: vLLM 0.32.0 (`renderers/chat_utils.py`, `renderers/hf.py`, the request's `protocol.py`) and llama.cpp
-of 2026-10 (`common/chat.cpp`: `common_chat_msgs_parse_oaicompat`, `to_json_oaicompat`, the workarounds of
-`common_chat_templates_apply_jinja`). Neither writes its server's own texts for media here: those depend on
-the model's classes. llama.cpp's patches of two templates' sources are not made.
+Sources: vLLM 0.32.0 (`renderers/chat_utils.py`, `renderers/hf.py`, the request's `protocol.py`); what the
+Rust front end of vLLM 0.33.0 was seen to pass on (`vllm-rs render`); llama.cpp of 2026-10 (`common/chat.cpp`:
+`common_chat_msgs_parse_oaicompat`, `to_json_oaicompat`, the workarounds of
+`common_chat_templates_apply_jinja`). None writes its server's own texts for media here: those depend on the
+model's classes. llama.cpp's patches of two templates' sources are not made.
 
 Values are never changed, only copied. What is made here knows its place in the conversation: a joined text
 is made of its parts, and arguments that were a JSON text have the pointers that an object would have.
@@ -31,6 +32,7 @@ class Server(StrEnum):
     """Who rewrites a request."""
 
     VLLM = "vllm"
+    VLLM_RS = "vllm-rs"
     LLAMA_CPP = "llama.cpp"
 
 
@@ -76,6 +78,12 @@ def shape(
             shaped.messages.append(_kept(shaped, made, f"/messages/{index}"))
         _vllm_developer(shaped, source)
         shaped.tools = _rebuilt(shaped, given, None, None) if given is not None else None
+        return shaped
+    if server is Server.VLLM_RS:
+        for index, message in enumerate(messages):
+            made = _vllm_rs_message(shaped, message, f"/messages/{index}", manners)
+            shaped.messages.append(_kept(shaped, made, f"/messages/{index}"))
+        shaped.tools = _rebuilt(shaped, given, None, None) if given else None
         return shaped
     for index, message in enumerate(messages):
         made = _llama_cpp_message(shaped, message, f"/messages/{index}", manners)
@@ -211,6 +219,39 @@ def _parsed(shaped: Shaped, text: str, pointer: str) -> Wrapped:
     root = wrap_at(pointer, value)
     shaped.sources.update(root.sources)
     return root.value
+
+
+def _vllm_rs_message(shaped: Shaped, given: Members, place: str, manners: Manners) -> dict[str, Wrapped]:
+    """The Rust front end: reasoning before calls, no names, every content of the same form."""
+    content = given.get("content")
+    texts = _texts(content)
+    if not manners.typed and texts is not None:
+        content = joined("", texts) if texts else ""
+    elif content is None or isinstance(content, str):
+        part = shaped.keep({"type": "text", "text": content or ""}, f"{place}/content")
+        content = shaped.keep([part], f"{place}/content")
+    made: dict[str, Wrapped] = {_name(given, "role"): given.get("role"), _name(given, "content"): content}
+    reasoning = given.get("reasoning")
+    reasoning = given.get("reasoning_content") if reasoning is None else reasoning
+    if reasoning is not None:
+        made[_name(given, "reasoning")] = reasoning
+        made[_name(given, "reasoning_content")] = reasoning
+    calls = given.get("tool_calls")
+    if isinstance(calls, list) and calls:
+        made[_name(given, "tool_calls")] = _vllm_rs_calls(shaped, calls, f"{place}/tool_calls")
+    if "tool_call_id" in given:
+        made[_name(given, "tool_call_id")] = given["tool_call_id"]
+    return made
+
+
+def _vllm_rs_calls(shaped: Shaped, calls: list[Wrapped], place: str) -> Wrapped:
+    def read(arguments: Wrapped, pointer: str) -> Wrapped:
+        parsed = _parsed(shaped, arguments, pointer) if isinstance(arguments, str) else arguments
+        if parsed is None:
+            raise Unfit("arguments of a call are no JSON")
+        return parsed
+
+    return _with_arguments(shaped, calls, place, read)
 
 
 def _vllm_developer(shaped: Shaped, source: str) -> None:

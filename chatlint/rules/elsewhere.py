@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
 
+COMPARED = ("transformers-5.24", "transformers-4.57", "vllm", "llama.cpp")
+"""The hosts that findings are looked for in."""
 _NEIGHBOURS = 12
 """Characters on each side of a mark that must be the same."""
 
@@ -39,11 +41,9 @@ def _matters(rule: Rule, cause: Cause) -> bool:
 
 
 def _settled(subject: Subject, cause: Cause) -> Cause:
-    from chatlint.render.hosts import HOSTS
-
     own = subject.trace.settings.host
     sight = smallest_first(cause.sights)[0]
-    told = {host: _holds(subject.elsewhere(host), sight) for host in HOSTS if host != own}
+    told = {host: _holds(subject.elsewhere(host), sight) for host in COMPARED if host != own}
     return replace(
         cause,
         hosts=(own, *(host for host, holds in told.items() if holds)),
