@@ -162,33 +162,37 @@ def check_targets(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
     loaded or has no template.
     """
-    from chatlint.cli.baseline import held_against_baseline
     from chatlint.cli.configured import printed_settings, settings_of
-    from chatlint.verdict import Report
+    from chatlint.cli.folders import folders_of
 
     outputs = _outputs("statistics" if statistics else format_, output or [])
     options.colour_choice(color)
+    workers = job_count(jobs)
     chosen = (config, fail_on, select, ignore, host, profile, baseline, engines)
     settings = settings_of(*chosen, isolated=isolated, targets=targets)
     ways = (template, special_tokens, base, revision, offline, untrusted, no_cache)
     settings = _loaded(settings, *ways)
-    workers = job_count(jobs)
     if show_settings:
         _print(printed_settings(settings))
         return
-    if folders:
-        from chatlint.cli.folders import folders_of
-
-        targets = folders_of(targets)
+    targets = folders_of(targets) if folders else targets
     if fix or diff:
         from chatlint.cli.fixing import fix_targets
 
         fix_targets(targets, settings, write=not diff)
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
-    report = Report(settings, tuple(_judged(targets, settings, workers)))
-    report = held_against_baseline(report, update=update_baseline)
+    report = _report(targets, settings, workers, update_baseline=update_baseline)
     _write(report, outputs, color, verbose=verbose)
     raise typer.Exit(report.exit_code)
+
+
+def _report(targets: list[str], settings: Settings, workers: int, *, update_baseline: bool) -> Report:
+    """What is found, but for what the baseline accepts."""
+    from chatlint.cli.baseline import held_against_baseline
+    from chatlint.verdict import Report
+
+    report = Report(settings, tuple(_judged(targets, settings, workers)))
+    return held_against_baseline(report, update=update_baseline)
 
 
 def _loaded(
