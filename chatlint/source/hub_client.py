@@ -254,6 +254,13 @@ def quiet() -> Iterator[None]:
     """While this holds the client draws no bars, says nothing and reports nothing about its use."""
     if "huggingface_hub.constants" not in sys.modules:
         os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # read when the client is imported
+    # In this order: the import of what makes sessions sets how much is logged.
+    with _listening_to_new_sessions(), _silenced():
+        yield
+
+
+@contextmanager
+def _silenced() -> Iterator[None]:
     from huggingface_hub import constants
     from huggingface_hub.utils import (
         are_progress_bars_disabled,
@@ -269,8 +276,7 @@ def quiet() -> Iterator[None]:
     if drawn:
         disable_progress_bars()
     try:
-        with _listening_to_new_sessions():
-            yield
+        yield
     finally:
         logger.setLevel(level)
         constants.HF_HUB_DISABLE_TELEMETRY = telemetry

@@ -310,3 +310,11 @@ def test_exit_status_and_words(hub, run):
     assert "failed: org/none does not exist on the Hub, or is private" in done.out
     assert "= help  check the spelling" in done.out
     assert "Traceback" not in done.out + done.err
+
+
+def test_the_client_says_nothing(hub, run):
+    """Its warnings hold addresses, and what went wrong is said by us."""
+    hub.add("org/model", model_files())
+    hub.fault("HEAD .*generation_config.json", 503, times=1)
+    done = run("render", "org/model")
+    assert (done.status, done.err) == (0, "")
