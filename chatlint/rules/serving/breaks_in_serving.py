@@ -3,7 +3,7 @@
 ## What it does
 Renders a few ordinary conversations as vLLM and llama.cpp hand them to the template: contents as lists of
 parts or as texts, arguments as objects, members renamed or left out, `tools` that are not defined. Finds what
-renders on the host that was asked for, and fails or loses a message there.
+renders on the host that was asked for, and fails, loses a text or prints a list as Python there.
 
 ## Why is this bad
 The template works in every test with transformers, and fails in the server that most people run.
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 _SERVERS = ("vllm", "llama.cpp")
 
 
+_DATA = "{'type': 'text'"
+
+
 @rule("CT805", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
     own = subject.trace.settings.host
@@ -75,6 +78,21 @@ def _causes(server: str, pairs: list[tuple[Observation, Observation]]) -> Iterat
             message=f"breaks with what {server} makes of the request: {said(broken[0].observation)}",
             consequence=f"Requests that transformers renders fail in {server}.",
             sights=broken,
+            hosts=(server,),
+        )
+    printed = smallest_first(
+        Sight(there, place, place + len(_DATA), "a list of parts, as Python prints it")
+        for here, there in pairs
+        if (place := there.text.find(_DATA)) >= 0 and _DATA not in here.text
+    )
+    if printed:
+        yield Cause(
+            key=f"{server}: printed",
+            message=f"with what {server} makes of the request, a content is printed as Python",
+            consequence=f"{server} sends lists for all contents where the template loops over one: the "
+            "model sees the notation of a list.",
+            sights=printed,
+            fix="Loop over the parts of every role's content, or of none's.",
             hosts=(server,),
         )
     if lost:
