@@ -53,7 +53,7 @@ class Trace:
         self.template = template
         self.settings = settings or RenderSettings()
         self.probes = probes or catalogue()
-        self._store = store
+        self.store = store
         self._renderer = renderer
         self._manners = manners
         self._alike = alike
@@ -202,7 +202,7 @@ class Trace:
         if self._renderer is None:
             from chatlint.render.renderer import open_renderer
 
-            self._renderer = open_renderer(self.template, self.settings, self._store, self._manners)
+            self._renderer = open_renderer(self.template, self.settings, self.store, self._manners)
         return self._renderer
 
     # -- what was seen ---------------------------------------------------------------------------------------

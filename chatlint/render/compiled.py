@@ -40,9 +40,10 @@ class Store(Protocol):
     def write(self, room: str, key: str, content: bytes) -> None: ...
 
 
-def code_key(source: str) -> str:
+def code_key(source: str, trims: bool = True) -> str:
     """What the code of a source is stored under: the source, Jinja, Python and our generator decide."""
-    parts = (source, jinja2.__version__, MAGIC_NUMBER.hex(), _generator_version())
+    way = () if trims else ("untrimmed",)
+    parts = (source, *way, jinja2.__version__, MAGIC_NUMBER.hex(), _generator_version())
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -63,27 +64,27 @@ def compile_template(environment: ChatEnvironment, source: str, store: Store | N
     Raises chatlint.errors.TemplateError for what does not parse, jinja2.TemplateSyntaxError and SyntaxError
     for what does not compile, RecursionError for what is nested too deep.
     """
-    code = _recent.get(source)
+    code = _recent.get((source, environment.trim_blocks))
     if code is None:
         code = _stored_code(environment, source, store)
         while len(_recent) >= _RECENT_MOST:
             del _recent[next(iter(_recent))]
-        _recent[source] = code
+        _recent[source, environment.trim_blocks] = code
     return code
 
 
 _RECENT_MOST = 4
-_recent: dict[str, CodeType] = {}
+_recent: dict[tuple[str, bool], CodeType] = {}
 """The last few: another host of the same template has the same code."""
 
 
 def _stored_code(environment: ChatEnvironment, source: str, store: Store | None) -> CodeType:
-    key = code_key(source) if store is not None else ""
+    key = code_key(source, environment.trim_blocks) if store is not None else ""
     if store is not None:
         known = _loaded(store.read(ROOM, key))
         if known is not None:
             return known
-    tree = parse_template(source)
+    tree = parse_template(source, environment.trim_blocks)
     generator = ChatCodeGenerator(environment, None, None)
     generator.visit(tree)
     code = compile(generator.stream.getvalue(), FILE_NAME, "exec", dont_inherit=True)  # type: ignore[attr-defined]

@@ -25,9 +25,10 @@ class TemplateTooLarge(TemplateError):
 
 
 @lru_cache(maxsize=8)
-def parse_template(source: str) -> nodes.Template:
+def parse_template(source: str, trims: bool = True) -> nodes.Template:
     """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one
-    trailing newline is dropped). The tree is shared: it must not be changed.
+    trailing newline is dropped). The tree is shared: it must not be changed. `trims`: with `trim_blocks` and
+    `lstrip_blocks`, as transformers has it.
 
     Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer
     than `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.
@@ -42,7 +43,7 @@ def parse_template(source: str) -> nodes.Template:
             f"a template of more than {TEMPLATE_SOURCE_CHARACTERS:,} characters", hint="shorten the template"
         )
     try:
-        return parsing_environment().parse(source)
+        return parsing_environment(trims).parse(source)
     except TemplateSyntaxError as error:
         raise TemplateError(error.message or "syntax error", line=error.lineno) from error
     except ValueError as error:  # of `int`, which reads no more than 4,300 digits
@@ -54,8 +55,8 @@ def parse_template(source: str) -> nodes.Template:
 
 
 @lru_cache(maxsize=4)
-def chat_environment(host: Host) -> ChatEnvironment:
+def chat_environment(host: Host, trims: bool = True) -> ChatEnvironment:
     """The environment that a host runs templates in; one for all templates."""
     from chatlint.render.sandbox import ChatEnvironment
 
-    return ChatEnvironment(host)
+    return ChatEnvironment(host, trims)

@@ -81,9 +81,9 @@ def _place(node: nodes.Node, token: Token) -> None:
 class ChatGrammar(ImmutableSandboxedEnvironment):
     """An environment that parses and compiles chat templates as transformers does."""
 
-    def __init__(self) -> None:
+    def __init__(self, trims: bool = True) -> None:
         super().__init__(
-            trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, LoopControlExtension]
+            trim_blocks=trims, lstrip_blocks=trims, extensions=[GenerationBlock, LoopControlExtension]
         )
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
@@ -142,7 +142,7 @@ def _placed(
             yield token
 
 
-@lru_cache(maxsize=1)
-def parsing_environment() -> ChatGrammar:
-    """The one environment that templates are parsed in."""
-    return ChatGrammar()
+@lru_cache(maxsize=2)
+def parsing_environment(trims: bool = True) -> ChatGrammar:
+    """The one environment that templates are parsed in, and the one for hosts that do not trim."""
+    return ChatGrammar(trims)

@@ -54,7 +54,7 @@ class LocalRenderer:
         self._compiled, self._failure = self._compile(store)
 
     def _compile(self, store: Store | None) -> tuple[Compiled | None, RenderFailure | None]:
-        environment = chat_environment(self._host)
+        environment = chat_environment(self._host, self._settings.trims)
         source = self._template.text
         try:
             return load(environment, compile_template(environment, source, store), source), None

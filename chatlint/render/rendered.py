@@ -78,6 +78,8 @@ class RenderSettings:
 
     host: str = DEFAULT_HOST
     now: datetime | None = FIXED_CLOCK
+    trims: bool = True
+    """Whether `trim_blocks` and `lstrip_blocks` are set, as transformers does and some engines do not."""
     untrusted: bool = False
     """Render in a worker process with memory and time limits instead of in this process."""
     documents: tuple[JSONObject, ...] | None = None

@@ -98,7 +98,7 @@ def choose(templates: Sequence[Template], tools: Sequence[Tool] | None) -> Templ
 def _renderer(template: Template, settings: RenderSettings) -> Renderer:
     """A renderer that stays open: a program renders many conversations with few templates."""
     tokens = tuple(sorted(template.special_tokens.items()))
-    key = (template.text, tokens, settings.host, settings.now, settings.untrusted)
+    key = (template.text, tokens, settings.host, settings.now, settings.trims, settings.untrusted)
     if key not in _open:
         while len(_open) >= _OPEN_MOST:
             _open.pop(next(iter(_open))).close()

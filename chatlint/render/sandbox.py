@@ -69,8 +69,8 @@ class ChatEnvironment(ChatGrammar):
     code_generator_class = ChatCodeGenerator
     concat = staticmethod(concat)
 
-    def __init__(self, host: Host) -> None:
-        super().__init__()
+    def __init__(self, host: Host, trims: bool = True) -> None:
+        super().__init__(trims)
         self.undefined = Absent
         self.now: datetime | None = None
         self.filters.update(FILTERS)

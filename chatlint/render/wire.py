@@ -45,6 +45,7 @@ def opening(template: Template, settings: RenderSettings, code: bytes | None) ->
         "text": template.text,
         "special_tokens": dict(template.special_tokens),
         "host": settings.host,
+        "trims": settings.trims,
         "now": settings.now.isoformat() if settings.now else None,
         "code": None if code is None else b64encode(code).decode("ascii"),
     }
@@ -59,7 +60,7 @@ def opened(fields: Fields) -> tuple[Template, RenderSettings, bytes | None]:
     template = Template("", _text(fields["text"]), "", TemplatePlace(""), tokens)
     now = fields["now"]
     clock = None if now is None else datetime.fromisoformat(_text(now))
-    settings = RenderSettings(_text(fields["host"]), clock)
+    settings = RenderSettings(_text(fields["host"]), clock, trims=bool(fields["trims"]))
     code = fields["code"]
     return template, settings, None if code is None else b64decode(_text(code))
 

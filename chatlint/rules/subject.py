@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
+    from chatlint.render.rendered import RenderSettings
     from chatlint.render.shaping import Manners
     from chatlint.render.syntax import Syntax, SyntaxFault
     from chatlint.rules.ignores import Ignore
@@ -204,9 +205,19 @@ class Subject:
         the caller."""
         from dataclasses import replace
 
+        return self._another(replace(self.trace.settings, now=now))
+
+    def untrimmed(self) -> Trace:
+        """A trace of the same template on a host that does not trim white space, to be closed by the
+        caller."""
+        from dataclasses import replace
+
+        return self._another(replace(self.trace.settings, trims=False))
+
+    def _another(self, settings: RenderSettings) -> Trace:
         from chatlint.probe.trace import Trace
 
-        return Trace(self.template, replace(self.trace.settings, now=now), probes=self.trace.probes)
+        return Trace(self.template, settings, self.trace.store, probes=self.trace.probes)
 
     def locate(self, line: int, column: int = 0) -> Location:
         """A place in the template as a place in the file that holds it."""

@@ -42,6 +42,7 @@ LEDGER = {
     "CT125": "unused-ignore",
     "CT201": "unbounded-work",
     "CT202": "mutates-input",
+    "CT203": "whitespace-environment",
     "CT204": "clock",
     "CT301": "generation-prompt",
     "CT302": "role-support",
