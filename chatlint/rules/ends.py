@@ -189,17 +189,23 @@ def _runs_on(end: End, missing: list[str], stops: list[str]) -> Cause:
         consequence="Generation does not end there: the model writes on, up to the token limit.",
         sights=(end.sight,),
         severity=_severity(missing, stops),
-        fix=f"Let `eos_token_id` of generation_config.json be a list with the id of {mark!r} in it.",
+        fix=f"Set `tokenizer.ggml.eos_token_id` to the id of {mark!r}."
+        if _for_gguf(missing, stops)
+        else f"Let `eos_token_id` of generation_config.json be a list with the id of {mark!r} in it.",
     )
 
 
 def _severity(missing: list[str], stops: list[str]) -> Severity:
     """Wrong where no file declares the mark: llama.cpp knows marks by their text, and is enough only where
     the files are made for it. Else it depends on whom the disagreement hits."""
-    for_gguf = "Ollama" in {*missing, *stops}
-    if not set(stops) - ({"Ollama"} if for_gguf else {"llama.cpp"}):
+    if not set(stops) - ({"Ollama"} if _for_gguf(missing, stops) else {"llama.cpp"}):
         return Severity.ERROR
     return Severity.WARNING if set(missing) & {"vLLM", "SGLang", "transformers"} else Severity.INFO
+
+
+def _for_gguf(missing: list[str], stops: list[str]) -> bool:
+    """Only GGUFs are asked what Ollama does."""
+    return "Ollama" in {*missing, *stops}
 
 
 def _no_token(end: End) -> Cause:

@@ -118,6 +118,8 @@ def test_a_gguf_stops_where_llama_cpp_does(tmp_path):
             "after an answer stands '<|im_end|>', at which vLLM and Ollama do not stop; llama.cpp does",
         )
     ]
+    (finding,) = check(str(path), select=(RULE,), cache=False).targets[0].all_findings
+    assert finding.fix == "Set `tokenizer.ggml.eos_token_id` to the id of '<|im_end|>'."
 
 
 @pytest.mark.parametrize(
