@@ -28,7 +28,6 @@ from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import written_at
 from chatlint.rules.thoughts import reasoning_field
 from chatlint.rules.turns import agree, chats
 
@@ -72,22 +71,18 @@ def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return
     breaks = Gathering()
-    whens: dict[str, list[str]] = {}
     for step, shorter, longer in _steps(subject):
         if longer.prompt is None or longer.text.startswith(shorter.text):
             continue
         place = agree(shorter.text, longer.text)
-        line = written_at(longer.prompt, place)[0]
-        key = f"{step.came} line {line}"
-        whens.setdefault(key, []).append(_CAME[step.came])
         end = min(place + 1, len(longer.text))
         start = _word_start(longer.text, place)
         note = f"before, {shorter.text[start : start + _SHOWN]!r} stood here"
-        breaks.add(key, Sight(longer, start, end, note))
-    for key, sights in breaks:
+        breaks.add(step.came, Sight(longer, start, end, note))
+    for came, sights in breaks:
         yield Cause(
-            key=key.partition(" line ")[0],
-            message=f"what was written before changes when {whens[key][0]}",
+            key=came,
+            message=f"what was written before changes when {_CAME[came]}",
             consequence="The cached prompt is lost from here on, on every such turn.",
             sights=sights,
         )

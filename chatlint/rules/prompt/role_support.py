@@ -32,7 +32,7 @@ from chatlint.rules.sights import at_end, content_shown, declined, faulted, said
 from chatlint.rules.turns import chats
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
@@ -62,8 +62,11 @@ _ORDERS = (
     _Order("roles/assistant-first", "an answer that comes first", (0,), Severity.WARNING, None),
     _Order("roles/developer", "a developer message", (0,), Severity.WARNING),
     _Order("roles/developer-after-system", "a developer message", (1,), Severity.WARNING),
+    _Order("roles/empty-system", "empty system text", ()),
     _Order("roles/system-only", "system text alone", (0,), Severity.WARNING),
+    _Order("roles/assistant-only", "an answer alone", (0,), Severity.WARNING, None),
 )
+_WITH_SYSTEM = ("roles/developer-after-system", "roles/system-only")
 _INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", (2,))
 
 
@@ -148,12 +151,30 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
 
 
 def _failed(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
+    limits = {
+        failure_key(one.failure)
+        for order, one in seen
+        if one.failure and declined(one) and order.what == "system text"
+    }  # what has system text as well is refused for that
     failures: dict[str, list[tuple[_Order, Observation]]] = {}
     for order, one in seen:
         if one.failure and (faulted(one) or (declined(one) and order.refusing)):
-            failures.setdefault(failure_key(one.failure), []).append((order, one))
-    for group in failures.values():
+            key = failure_key(one.failure)
+            if not (key in limits and order.probe in _WITH_SYSTEM):
+                failures.setdefault(key, []).append((order, one))
+    for group in _alike(failures.values()):
         yield _failure(group)
+
+
+def _alike(
+    groups: Iterable[list[tuple[_Order, Observation]]],
+) -> Iterable[list[tuple[_Order, Observation]]]:
+    """Failures of the same messages are one cause, though the template says it in two places."""
+    found: dict[tuple[bool, frozenset[str]], list[tuple[_Order, Observation]]] = {}
+    for group in groups:
+        key = (faulted(group[0][1]), frozenset(order.what for order, _ in group))
+        found.setdefault(key, []).extend(group)
+    return found.values()
 
 
 def _failure(group: list[tuple[_Order, Observation]]) -> Cause:
