@@ -26,16 +26,15 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="A rule's name or code
 
 def list_rules(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
     """List every rule: code, severity, name and what it finds."""
+    from chatlint.report.canvas import canvas_for
+    from chatlint.report.page import rules_lines
     from chatlint.rules.catalogue import all_rules
 
     if options.listing(format_) == "json":
         options.print_json([_facts(rule) for rule in all_rules()])
         return
-    rows = [
-        [(rule.code, "faint"), (rule.severity, rule.severity), (rule.name, "strong"), (rule.summary, "")]
-        for rule in all_rules()
-    ]
-    options.print_table(rows, color)
+    canvas = canvas_for(sys.stdout, options.colour_choice(color))
+    sys.stdout.write("".join(f"{line}\n" for line in rules_lines(canvas, all_rules())))
 
 
 def show_rule(name: Name, color: options.Color = "auto") -> None:

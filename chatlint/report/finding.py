@@ -94,8 +94,8 @@ def words(text: str, style: str = "") -> list[Piece]:
 
 
 def _heading(canvas: Canvas, finding: Finding) -> Iterator[str]:
-    first: Line = [(f"{finding.severity}[{finding.rule}]", finding.severity), (": ", "")]
-    return canvas.wrap(words(finding.message, "strong"), indent="  ", first=first)
+    pieces = [(f"{finding.severity}[{finding.rule}]:", finding.severity), *words(finding.message, "strong")]
+    return canvas.wrap(pieces, indent="  ")
 
 
 def _location(canvas: Canvas, place: Place) -> Iterator[str]:

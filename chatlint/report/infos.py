@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from chatlint.report.canvas import Canvas
-from chatlint.report.finding import place_of
+from chatlint.report.finding import place_of, words
 from chatlint.rules.finding import Finding
 from chatlint.source.package import Template
 
-_LEAST = 30
-"""Cells that a message needs beside its rule and place; with fewer the place is left out."""
+_MOST = 10
+"""Rules with a line of their own; the others are named."""
+_LEAST, _NARROWEST = 30, 16
+"""Cells that a message needs beside its rule and place, with fewer the place is left out; and cells that are
+kept for it where the rule's name has to be cut."""
 
 
 def info_lines(canvas: Canvas, found: Iterable[tuple[Finding, Template | None]]) -> Iterator[str]:
@@ -23,13 +26,18 @@ def info_lines(canvas: Canvas, found: Iterable[tuple[Finding, Template | None]])
     yield canvas.draw([(said, "info"), (" (--verbose shows more)", "faint")])
     rows = [(_named(rule, some), _line(some), some[0][0].message) for rule, some in by_rule.items()]
     names, places = (max(canvas.cells(row[column]) for row in rows) for column in (0, 1))
+    names = min(names, canvas.width - _NARROWEST)
     if canvas.width - names - places - 6 < _LEAST:
         places = 0
-    for rule, place, message in rows:
-        start = f"  {rule}{' ' * (names - canvas.cells(rule))}  "
+    for rule, place, message in rows[:_MOST]:
+        name = canvas.fit(rule, names)
+        start = f"  {name}{' ' * (names - canvas.cells(name))}  "
         middle = f"{place.rjust(places)}  " if places else ""
         room = canvas.width - canvas.cells(start) - canvas.cells(middle)
-        yield canvas.draw([(start, "strong"), (middle, "faint"), (canvas.fit(message, max(room, 8)), "")])
+        yield canvas.draw([(start, "strong"), (middle, "faint"), (canvas.fit(message, room), "")])
+    if rows[_MOST:]:
+        rest = ", ".join(rule for rule, _, _ in rows[_MOST:])
+        yield from canvas.wrap(words(rest, "strong"), indent="    ", first=[("  and ", "faint")])
 
 
 def _line(some: list[tuple[Finding, Template | None]]) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from chatlint.report.canvas import Canvas, Piece
+from chatlint.report.canvas import Canvas, Line, Piece
+from chatlint.report.table import table_lines
 
 if TYPE_CHECKING:
     from chatlint.rules.rule import Rule
@@ -23,6 +24,20 @@ def page_lines(canvas: Canvas, rule: Rule) -> Iterator[str]:
     )
     yield ""
     yield from _markdown(canvas, rule.docstring)
+
+
+def rules_lines(canvas: Canvas, rules: Iterable[Rule]) -> Iterator[str]:
+    """Every rule in a row, under the name of its category."""
+    groups: dict[str, list[Rule]] = {}
+    for rule in rules:
+        groups.setdefault(rule.category, []).append(rule)
+    for category, group in groups.items():
+        yield canvas.draw([(category.replace("_", " "), "strong")])
+        rows: list[Line] = [
+            [(f"  {one.code}", "faint"), (one.severity, one.severity), (one.name, ""), (one.summary, "faint")]
+            for one in group
+        ]
+        yield from table_lines(canvas, rows)
 
 
 def _profiles(rule: Rule) -> Iterator[Piece]:

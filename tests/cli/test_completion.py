@@ -11,7 +11,6 @@ import pytest
 from chatlint.report import REPORTERS
 from chatlint.rules.catalogue import all_rules
 
-
 SCRIPT = "import sys; sys.argv[0] = 'chatlint'; from chatlint.cli import main; main()"
 """As the installed command does it: the program's name is part of what shells are told."""
 

@@ -10,7 +10,7 @@ from chatlint.source.bundled import corpus_names
 
 def test_rules(chatlint):
     done = chatlint("rules")
-    listed = [line.split()[2] for line in done.out.splitlines() if line.startswith("CT")]
+    listed = [line.split()[2] for line in done.out.splitlines() if line.startswith("  CT")]
     assert listed == [rule.name for rule in all_rules()]
     as_json = json.loads(chatlint("rules", "--format", "json").out)
     assert [one["code"] for one in as_json] == [rule.code for rule in all_rules()]

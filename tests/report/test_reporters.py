@@ -20,8 +20,14 @@ class TextFile(SingleFileSnapshotExtension):
     file_extension = "txt"
 
 
-def _styleless(text):
-    """A page without its looks: those are for eyes to judge."""
+def _steady(name, text):
+    """Without a page's looks, which are for eyes to judge, and without rules' pages, which have tests of their
+    own."""
+    if name == "sarif":
+        log = json.loads(text)
+        for rule in log["runs"][0]["tool"]["driver"]["rules"]:
+            del rule["fullDescription"], rule["help"]
+        return json.dumps(log, indent=2) + "\n"
     return re.sub("<style>.*?</style>", "<style></style>", text, flags=re.S)
 
 
@@ -32,7 +38,7 @@ def text_file(snapshot):
 
 @pytest.mark.parametrize("name", sorted(REPORTERS))
 def test_the_fixed_report(report, text_file, name):
-    assert _styleless(REPORTERS[name](report, Canvas(80))) == text_file(name=name)
+    assert _steady(name, REPORTERS[name](report, Canvas(80))) == text_file(name=name)
 
 
 def test_the_fixed_report_on_a_narrow_terminal(report, text_file):
