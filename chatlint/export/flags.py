@@ -259,10 +259,11 @@ def _reasoning_caveats(output: OutputFormat, parser: Parser) -> Iterator[str]:
     also = f"; with chat_template_kwargs {json.dumps(dict(kwargs))} they agree" if kwargs else ""
     if parser.bare == "reasoning" and state is not ReasoningState.OPEN:
         off = _off(output)
-        told = (
-            f" unless a request sends chat_template_kwargs {json.dumps(off)}" if off and not kwargs else also
+        told = f" (chat_template_kwargs {json.dumps(off)} prevents it)" if off and not kwargs else also
+        yield (
+            f"`{parser.name}` takes text without an opener for reasoning, and the prompt opens none: "
+            f"an answer without thoughts arrives as reasoning{told}"
         )
-        yield f"`{parser.name}` takes text without an opener for reasoning, and the prompt opens none{told}"
     if parser.bare == "content" and state is ReasoningState.OPEN:
         yield (
             f"`{parser.name}` takes text without an opener for content, but the prompt opens reasoning{also}"

@@ -123,6 +123,10 @@ def _json(value: Mapping[str, JSON]) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
 
 
+_SHOWN = 8
+"""Parsers that are named: many read reasoning between the usual marks, and the report has them all."""
+
+
 def _flag_lines(engine: Mapping[str, JSON], shared: Mapping[str, JSON]) -> Iterator[str]:
     """Flags for a shell, then comments."""
     flags = _texts(engine["flags"])
@@ -133,7 +137,8 @@ def _flag_lines(engine: Mapping[str, JSON], shared: Mapping[str, JSON]) -> Itera
         ("reasoning parsers that fit", "reasoning_parser"),
     ):
         if found := _texts(engine[key]):
-            yield f"# {name}: {', '.join(found)}"
+            more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+            yield f"# {name}: {', '.join(found[:_SHOWN])}{more}"
     yield f"# {engine['basis']}"
     for caveat in _texts(engine["caveats"]):
         yield f"# but: {caveat}"
