@@ -47,6 +47,12 @@ JSON_FILE_BYTES = 64 * 1024 * 1024
 CONFIG_BYTES = 1024 * 1024
 """Largest configuration file or baseline that is read."""
 
+IGNORES = 100
+"""Comments of a template to chatlint that are read."""
+
+IGNORE_TRIAL_CHARACTERS = 8_000_000
+"""How much of a template is cut into tags to see which of its comments change the prompt."""
+
 OWN_CONVERSATIONS = 1_000
 """Most conversations of a user's own folder that are rendered."""
 

@@ -259,7 +259,11 @@ def _parsed(path: Path, text: str) -> Table:
 
 
 def _has_section(path: Path) -> bool:
-    text = _text(path)
+    """Whether a pyproject.toml configures chatlint. One that cannot be read is another tool's trouble."""
+    try:
+        text = _text(path)
+    except UsageError:
+        return False
     return "chatlint" in text and "chatlint" in _tools(_parsed(path, text))
 
 

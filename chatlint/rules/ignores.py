@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
+from chatlint.limits import IGNORE_TRIAL_CHARACTERS, IGNORES
 from chatlint.records import dataclass
 
 MARK = "chatlint:"
-_SAID = re.compile(r"\s*chatlint:\s*ignore\s*\[([^\]]*)\]\s*:?\s*(.*?)\s*", re.DOTALL)
+_SAID = re.compile(r"\s*chatlint:\s*ignore\s*\[([^\]]*)\]\s*:?(.*)", re.DOTALL)
 _MINE = re.compile(r"\s*chatlint:")
 _BEGINS = frozenset(("block_begin", "variable_begin", "raw_begin"))
 _ENDS = frozenset(("block_end", "variable_end", "raw_end"))
@@ -48,9 +50,10 @@ class _Piece:
     value: str
 
 
+@lru_cache(maxsize=8)
 def ignores_in(text: str) -> tuple[Ignore, ...]:
-    """The comments of a template that speak to chatlint. Of one that Jinja cannot cut into tags there are
-    none: it has other troubles."""
+    """The comments of a template that speak to chatlint; the first one beyond `limits.IGNORES` is the last,
+    and says nothing. Of a template that Jinja cannot cut into tags there are none: it has other troubles."""
     if MARK not in text:
         return ()
     from chatlint.render.grammar import normalised
@@ -60,8 +63,10 @@ def ignores_in(text: str) -> tuple[Ignore, ...]:
     comments = [piece for piece in _comments(pieces) if _MINE.match(piece.value)]
     if not comments:
         return ()
-    harmful = _harmful(source, comments, _meaning(pieces))
-    return tuple(_ignore(source, pieces, one, harmless=one not in harmful) for one in comments)
+    read, beyond = comments[:IGNORES], comments[IGNORES : IGNORES + 1]
+    harmful = _harmful(source, read, _meaning(pieces))
+    found = [_ignore(source, pieces, one, harmless=one not in harmful) for one in read]
+    return (*found, *(Ignore(_line(source, one.start), (), "", None) for one in beyond))
 
 
 def _harmful(source: str, comments: Sequence[_Piece], meaning: list[tuple[str, str]]) -> list[_Piece]:
@@ -70,9 +75,10 @@ def _harmful(source: str, comments: Sequence[_Piece], meaning: list[tuple[str, s
     if _meaning(_pieces(_without(source, comments))) == meaning:
         return []
     harmful = []
-    for comment in reversed(comments):
+    trials = max(IGNORE_TRIAL_CHARACTERS // (len(source) + 1), 1)
+    for trial, comment in enumerate(reversed(comments)):
         shorter = _without(source, [comment])
-        if _meaning(_pieces(shorter)) == meaning:
+        if trial < trials and _meaning(_pieces(shorter)) == meaning:
             source = shorter
         else:
             harmful.append(comment)
@@ -144,7 +150,7 @@ def _ignore(source: str, pieces: list[_Piece], comment: _Piece, *, harmless: boo
     return Ignore(
         _line(source, comment.start),
         tuple(name for name in rules if name),
-        said.group(2) if said else "",
+        said.group(2).strip() if said else "",
         _lines(source, pieces, comment),
         harmless,
     )

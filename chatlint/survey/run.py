@@ -158,7 +158,16 @@ def run_survey(
 
 def _head(settings: Settings, texts: bool) -> dict[str, JSON]:
     """What two runs must have in common to be one survey."""
-    judged = replace(settings, fail_on=FailOn.ERROR, cache=True)
+    judged = replace(
+        settings,
+        fail_on=FailOn.ERROR,
+        cache=True,
+        config=None,
+        baseline=None,
+        probes=None,
+        expect=None,
+        expected=None,
+    )
     return {
         "version": __version__,
         "host": settings.host,

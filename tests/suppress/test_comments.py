@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import chatlint
+from chatlint import limits
 from chatlint.render.renderer import render_prompt
 from chatlint.rules.finding import SuppressedBy
 from chatlint.rules.ignores import ignores_in
@@ -38,6 +40,7 @@ def put(at, note=NOTE, text=LOOP):
         (put(1), 1, None, True),
         (put(2), 2, (3, 3), True),
         (put(3), 3, (4, 4), False),  # `{%- endfor` cannot strip the line break before the comment
+        (put(3, NOTE.replace("{#", "{#-").replace("#}", "-#}")), 3, (4, 4), True),
         (put(4), 4, (5, 5), True),
         ("{{ x }}\n" + NOTE + "\n{% if y %}{% endif %}", 2, (3, 3), True),
         (LOOP.replace("%}\n{{-", f"%}}\n  {NOTE}\n{{{{-"), 2, (3, 3), True),
@@ -129,6 +132,18 @@ def test_harmless_is_what_jinja_prints_without_it(bits):
         assert environment.from_string(without).render(x=True, a="A") == printed
 
 
+@pytest.mark.timeout(60)
+def test_a_flood_of_comments_takes_no_time():
+    started = time.process_time()
+    many = ignores_in("{# chatlint: ignore[a] x #}" * 15_000 + "{{ x }}")
+    spaces = ignores_in("{# chatlint: ignore[a] x" + " " * 500_000 + "y #}{{ x }}")
+    mixed = ignores_in("text\n{# chatlint: ignore[a] #}\n{%- if x %}{% endif %}" * 2_000)
+    assert time.process_time() - started < 20
+    assert len(many) == len(mixed) == limits.IGNORES + 1
+    assert many[-1].rules == ()
+    assert len(spaces) == 1
+
+
 def judged(tmp_path, text, name="t.jinja", **settings):
     path = tmp_path / name
     path.write_text(text)
@@ -143,7 +158,10 @@ def test_a_finding_is_kept_aside_with_the_reason(tmp_path):
     report = judged(tmp_path, put(2))
     (aside,) = report.targets[0].all_suppressed
     assert "forged-turns" in rules(judged(tmp_path, LOOP))
-    assert rules(report) == rules(judged(tmp_path, LOOP)) - {"forged-turns"}
+    assert rules(judged(tmp_path, put(2, NOTE.replace("{#", "{#-").replace("#}", "-#}")))) == rules(
+        judged(tmp_path, LOOP)
+    ) - {"forged-turns"}
+    assert rules(report) >= rules(judged(tmp_path, LOOP)) - {"forged-turns"}
     assert (aside.rule, aside.suppressed.by, aside.suppressed.reason) == (
         "forged-turns",
         SuppressedBy.COMMENT,
@@ -183,7 +201,7 @@ def test_error_an_unknown_rule_is_named_with_the_nearest(tmp_path):
 def test_error_a_comment_that_says_nothing(tmp_path):
     report = judged(tmp_path, put(1, "{# chatlint: ignore everything #}"))
     (unused,) = [one for one in report.targets[0].all_findings if one.rule == "unused-ignore"]
-    assert "says nothing" in unused.message
+    assert "is not understood" in unused.message
 
 
 def test_a_rule_that_was_not_asked_is_not_unused(tmp_path):

@@ -22,7 +22,8 @@ the line break before the comment is printed. A comment of this kind is not obey
 ```
 
 ## Fix
-Put the comment on a line of its own behind a line that ends with a statement (`%}`), or use a baseline.
+Where the tags around it strip white space, let the comment do so too: `{#- chatlint: ignore[rule] why -#}`. Else
+put it on a line of its own behind a line that ends with a statement (`%}`), or use a baseline.
 """
 
 from __future__ import annotations
@@ -50,5 +51,5 @@ def check(subject: Subject) -> Iterator[Cause]:
                 message=f"the comment that ignores {named or 'a rule'} changes the prompt, and is not obeyed",
                 consequence="White space that a tag would strip without the comment reaches the model.",
                 line=ignore.line,
-                fix="Put it on a line of its own behind a line that ends with `%}`, or use a baseline.",
+                fix="`{#- … -#}` where the tags around it strip, too; else a line of its own behind a `%}`.",
             )

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def check(subject: Subject) -> Iterator[Cause]:
     for ignore, rules in subject.unused_ignores:
         if not ignore.rules:
-            yield _cause(ignore, "?", "a comment for chatlint says nothing that it understands")
+            yield _cause(ignore, "?", "a comment for chatlint is not understood, or is one too many")
         for name in rules:
             yield _cause(ignore, name, _said(name, ignore))
 
