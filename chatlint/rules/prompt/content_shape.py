@@ -34,7 +34,7 @@ from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, joined_parts
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, at_end, bounds, content_shown, faulted, said
+from chatlint.rules.sights import at, bounds, content_shown, faulted, said
 from chatlint.rules.turns import chats
 
 if TYPE_CHECKING:
@@ -127,9 +127,12 @@ def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Ca
     ways = [f"{outcome} ({', '.join(names)})" for outcome, names in roles.items() if names]
     broken = next((f": {said(one)}" for outcome, _, one in seen if outcome is _Outcome.BROKEN), "")
     lost = bool(roles[_Outcome.LOST] or roles[_Outcome.PARTLY])
+    takes = all(outcome is _Outcome.PARTLY for outcome, _, _ in seen)
     return Cause(
-        key=f"only {wanted}",
-        message=f"content must be {wanted}; {given} {', '.join(ways)}{broken}",
+        key="not all parts" if takes else f"only {wanted}",
+        message=f"of several parts not all are written ({', '.join(roles[_Outcome.PARTLY])})"
+        if takes
+        else f"content must be {wanted}; {given} {', '.join(ways)}{broken}",
         consequence="The request succeeds, and the model never sees the text."
         if lost
         else "Engines that do not change the shape first fail, or show the model Python.",
@@ -143,5 +146,7 @@ def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Ca
 def _sight(outcome: _Outcome, role: str, observation: Observation) -> Sight:
     content = next(known.content for known in _ROLES if known.name == role)
     note = "" if outcome is _Outcome.BROKEN else f"{role} content {outcome}"
-    place = at_end(observation, note) if outcome is _Outcome.LOST else at(observation, content, note)
+    place = at(observation, content, note)
+    if outcome is _Outcome.PARTLY:
+        place = replace(place, lost=content)
     return replace(place, rank=list(_Outcome).index(outcome))

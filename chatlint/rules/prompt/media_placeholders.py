@@ -196,6 +196,6 @@ def _of_results(subject: Subject, kinds: list[_Kind]) -> Iterator[Cause]:
             key="images: lost in a result",
             message="an image in a tool result is dropped, one in a question is written",
             consequence="The model does not see what its tool showed it: a screenshot, a page.",
-            sights=(at_end(seen, "no image up to here"),),
+            sights=(at_end(seen, "no image up to here", lost=RESULT),),
             severity=Severity.WARNING,
         )

@@ -116,11 +116,12 @@ def _ignored(subject: Subject) -> Iterator[Cause]:
 
 
 def _forgotten(what: str, seen: Observation, index: int, severity: Severity) -> Cause:
+    place = f"/messages/{index}/content"
     return Cause(
         key=what,
         message=f"{what} without a word",
         consequence="The request succeeds, and the model does not see the conversation.",
-        sights=(at_end(seen, f"message {index + 1} is nowhere up to here"),),
+        sights=(at_end(seen, f"message {index + 1} is nowhere up to here", lost=place),),
         severity=severity,
         fix="Loop over `messages`, and write every one.",
     )

@@ -86,7 +86,7 @@ def _lost(none: Observation) -> Cause:
         key="lost",
         message="a call without arguments is not written at all",
         consequence="A result stands in the prompt without its call; the model calls again.",
-        sights=(at_end(none, "the call is nowhere up to here"),),
+        sights=(at_end(none, "the call is nowhere up to here", lost=FUNCTION),),
         severity=Severity.ERROR,
         fix=_FIX,
     )

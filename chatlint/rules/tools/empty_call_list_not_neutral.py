@@ -101,7 +101,7 @@ def _causes(trace: Trace, subject: Subject, probe: str, given: str) -> Iterator[
             key=f"lost with {given}",
             message=f"{given} makes the text of an answer vanish",
             consequence="The model does not see what it said before.",
-            sights=(at_end(seen, "the answer is nowhere up to here"),),
+            sights=(at_end(seen, "the answer is nowhere up to here", lost=_ANSWER),),
             hosts=hosts,
             fix=_FIX,
             mending=_MENDING,

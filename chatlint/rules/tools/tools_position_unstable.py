@@ -154,6 +154,6 @@ def _vanished(subject: Subject) -> Iterator[Cause]:
             message="declared tools are not written when the last message is a tool result",
             consequence="In the middle of its work the model no longer knows the tools, and what follows the "
             "question in the cached prompt is lost.",
-            sights=(at_end(seen, "no tool is named up to here"),),
+            sights=(at_end(seen, "no tool is named up to here", lost="/tools/0"),),
             fix="Write the tools whatever message comes last.",
         )
