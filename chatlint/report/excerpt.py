@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas
 from chatlint.text import visible
@@ -53,12 +55,14 @@ def _reach(canvas: Canvas, text: str, indices: range, room: int) -> int:
     return len(indices)
 
 
+_TAG = re.compile(r"\{[{%#]")
 _WHOLES = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"), ("'", "'"), ('"', '"'))
 
 
 def marked_source(line: str, column: int) -> tuple[int, int]:
     """Which characters of a template line stand at one-based `column`: a whole `{{ … }}`, `{% … %}` or string
-    that begins there, else a word, else one character. Leading blanks are passed over."""
+    that begins there, text up to the next tag, else a word, else one character. Leading blanks are passed
+    over."""
     start = min(max(column - 1, 0), len(line))
     start += len(line) - start - len(line[start:].lstrip()) if line[start:].strip() else 0
     rest = line[start:]
@@ -66,7 +70,20 @@ def marked_source(line: str, column: int) -> tuple[int, int]:
         if rest.startswith(opener):
             close = rest.find(closer, len(opener))
             return start, start + (close + len(closer) if close >= 0 else len(rest))
+    if _is_text(line, start):
+        tag = _TAG.search(rest)
+        return start, start + len(rest[: tag.start()] if tag else rest.rstrip())
     length = 0
     while length < len(rest) and (rest[length].isalnum() or rest[length] in "_."):
         length += 1
     return start, start + max(length, 1)
+
+
+def _is_text(line: str, start: int) -> bool:
+    """Whether a place is outside of tags, as far as its line can tell."""
+    before, rest = line[:start], line[start:]
+    opened = max(before.rfind(opener) for opener in ("{{", "{%", "{#"))
+    closed = max(before.rfind(closer) for closer in ("}}", "%}", "#}"))
+    tag = _TAG.search(rest)
+    ahead = rest[: tag.start()] if tag else rest
+    return bool(ahead.strip()) and opened <= closed and not any(end in ahead for end in ("}}", "%}", "#}"))

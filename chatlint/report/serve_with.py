@@ -14,14 +14,14 @@ _ENGINE = "\0"
 
 def serving_rows(serving: Serving) -> Iterator[tuple[str, list[Piece]]]:
     """(engine, pieces): its flags. Engines that are told nothing, for the same reason, are in one row."""
-    idle: dict[str, list[str]] = {}
+    told: dict[tuple[str, str], list[str]] = {}
     for engine in serving.engines.values():
         if engine.flags:
-            yield engine.name, words(" ".join(engine.flags))
+            told[engine.name, " ".join(engine.flags)] = [engine.name]
         else:
-            idle.setdefault(engine.basis if engine.fits else "no flags", []).append(engine.name)
-    for basis, names in idle.items():
-        yield ", ".join(names), words(basis, "faint")
+            told.setdefault(("", engine.basis if engine.fits else "no flags"), []).append(engine.name)
+    for (flagged, said), names in told.items():
+        yield ", ".join(names), words(said, "" if flagged else "faint")
 
 
 def basis_rows(serving: Serving, *, verbose: bool = False) -> Iterator[list[Piece]]:

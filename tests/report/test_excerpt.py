@@ -59,6 +59,12 @@ def test_any_excerpt_fits(text, start, end, room, unicode):
         ("{{ m", 1, "{{ m"),
         ("{{- '<think>' ~ x }}", 5, "'<think>'"),
         ("    indented", 1, "indented"),
+        ("<|{{ m.role }}|>{{ m.content }}", 15, "|>"),
+        ("<call>{{ c }}</call>", 1, "<call>"),
+        ("text to the end  ", 1, "text to the end"),
+        ("' %}{% set messages = x %}", 1, "' %}{% set messages = x %}"),
+        ("end of a string' }}<|end|>", 1, "end"),
+        ("end of a string' }}<|end|>", 20, "<|end|>"),
         ("x", 9, ""),
     ],
 )
