@@ -11,7 +11,7 @@ from functools import partial
 
 from chatlint.parse.events import ArgumentsDelta, Scribe
 from chatlint.parse.literals import container
-from chatlint.parse.markers import MORE, Marker, begun, in_name, is_strong, look, name_run, take
+from chatlint.parse.markers import MORE, Marker, begun, beyond_name, in_name, is_strong, look, name_run, take
 from chatlint.parse.members import MemberReader
 from chatlint.parse.objects import ObjectReader, wrapped
 from chatlint.parse.patterns import COUNTER, NAME, Slot
@@ -19,6 +19,8 @@ from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.schemas import Tools
 from chatlint.parse.stream import Reading, Stream
 
+_NAME = 256
+"""Longest name, in characters."""
 _COUNT = re.compile(r"[.:]?\d+\Z|[:#]\w*\Z")
 
 
@@ -129,12 +131,15 @@ class CallReader:
                     text = stream.text[stream.at : cut]
                     stream.at = cut
                     return text
+            elif odd == "":
+                stream.quiet = stream.until(beyond_name, _NAME)
             yield
+            stream.quiet = None
 
     def _odd_name(self) -> str | None:
         """A declared name of unusual form that stands here; "" if none does, None while one may come."""
         stream = self._stream
-        rest = stream.text[stream.at : stream.at + 256]
+        rest = stream.text[stream.at : stream.at + _NAME]
         for name in self._odd:
             if rest.startswith(name):
                 return name

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import TypeAlias
 
@@ -20,6 +21,8 @@ from chatlint.parse.events import Event
 from chatlint.parse.schemas import STRING, Types, type_of
 from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
+_SHORT = 24
+"""Longest text, in characters, whose passage through a container is remembered."""
 Write: TypeAlias = Callable[[str], None]
 
 _NUMBER = r"-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?+\d++)?+"
@@ -37,7 +40,6 @@ _runs = {
     "'": re.compile(r"[^'\"\\\x00-\x1f]*").match,
 }
 _special = {quote: re.compile(rf"[{quote}\\\x00-\x1f\"]").search for quote in "\"'"}
-_closers = re.compile(r"[}\])]").findall
 _OPEN = {"{": "{", "[": "[", "(": "["}
 _CLOSE = {"{": "}", "[": "]", "(": "]"}
 _AFTER = {"{": ",:}]", "[": ",:}]", "(": ",:}])"}
@@ -68,14 +70,14 @@ class Literal:
     follows, or the end ("" for any).
     """
 
-    __slots__ = ("_after", "_quote", "_stack", "_string_ends", "broken", "ended", "json")
+    __slots__ = ("_after", "broken", "ended", "json", "quote", "stack")
 
     def __init__(self, after: str = "") -> None:
         self._after = after
-        self._stack: list[str] = []
-        self._quote = ""
+        self.stack = ""
+        """The brackets that are open."""
+        self.quote = ""
         """The quote of the string we are in."""
-        self._string_ends = after
         self.json = ""
         """The JSON of what was last read."""
         self.ended = False
@@ -85,26 +87,24 @@ class Literal:
     def read(self, text: str, at: int, final: bool) -> int:
         """Takes text from a place on; returns where it could go no further."""
         out: list[str] = []
-        start, size, stack = at, len(text), self._stack
+        start, size = at, len(text)
         while at < size and not self.ended:
-            if self._quote:
-                at = _runs[self._quote](text, at).end()  # type: ignore[union-attr]
+            if self.quote:
+                at = _runs[self.quote](text, at).end()  # type: ignore[union-attr]
                 if at == size:
                     break
                 step = self._in_string(text, at, final)
             else:
-                at = _sound(text, at).end() if stack else at  # type: ignore[union-attr]
+                at = _sound(text, at).end() if self.stack else at  # type: ignore[union-attr]
                 if at == size:
                     break
                 char = text[at]
                 if char == '"':
-                    self._quote = char
-                    self._string_ends = _AFTER[stack[-1]] if stack else self._after
+                    self.quote = char
                     at += 1
                     continue
-                if stack and _CLOSE[stack[-1]] == char:
-                    stack.pop()
-                    self.ended = not stack
+                if self.stack and _CLOSE[self.stack[-1]] == char:
+                    self._close()
                     at += 1
                     continue
                 step = self._outside(text, at, final)
@@ -118,11 +118,17 @@ class Literal:
         self.json = "".join(out) + text[start:at] if out else text[start:at]
         return at
 
+    def _close(self) -> None:
+        """The innermost bracket is closed."""
+        self.stack = self.stack[:-1]
+        self.ended = not self.stack
+
     def _in_string(self, text: str, at: int, final: bool) -> Step:
         """A character inside a string that is not simply its text."""
         char = text[at]
-        if char == self._quote:
-            after, ends = text[at + 1 : at + 2], self._string_ends
+        if char == self.quote:
+            after = text[at + 1 : at + 2]
+            ends = _AFTER[self.stack[-1]] if self.stack else self._after
             if not after or after.isspace():
                 end = blank(text, at + 1).end()  # type: ignore[union-attr]
                 after = text[end : end + 1]
@@ -130,8 +136,8 @@ class Literal:
                     return None
             if after and ends and after not in ends and not after.isspace():
                 return '\\"' if char == '"' else char, at + 1
-            self._quote = ""
-            self.ended = not self._stack
+            self.quote = ""
+            self.ended = not self.stack
             return '"', at + 1
         if char != "\\":
             return escaped(char), at + 1
@@ -150,20 +156,19 @@ class Literal:
         """A character outside strings that `_sound` would not take: brackets, and what needs repair."""
         char = text[at]
         if char in _OPEN:
-            if len(self._stack) == NESTING:
+            if len(self.stack) == NESTING:
                 self.broken = True
                 return None
-            self._stack.append(char)
+            self.stack += char
             return _OPEN[char], at + 1
-        if char in "}])" and self._stack:
-            closing = _CLOSE[self._stack.pop()]
-            self.ended = not self._stack
+        if char in "}])" and self.stack:
+            closing = _CLOSE[self.stack[-1]]
+            self._close()
             return closing, at + 1
         if char == "'":
-            self._quote = char
-            self._string_ends = _AFTER[self._stack[-1]] if self._stack else self._after
+            self.quote = char
             return '"', at + 1
-        if char == "," and self._stack:
+        if char == "," and self.stack:
             end = blank(text, at + 1).end()  # type: ignore[union-attr]
             if end == len(text):
                 return None
@@ -200,18 +205,32 @@ class Literal:
 
     def _hush(self, stream: Stream, echo: Callable[[str], Event]) -> Quiet:
         """The short way for a chunk in which the literal cannot end."""
-        stack, specials = self._stack, _special
+        specials = _special
 
         def hush(chunk: str) -> list[Event] | None:
-            if self._quote and not stream.text and not specials[self._quote](chunk):
+            if self.quote and not stream.text and not specials[self.quote](chunk):
                 return [echo(chunk)] if chunk else []
             text = stream.text + chunk
-            if self.broken or not stack or (len(stack) <= len(text) and len(stack) <= len(_closers(text))):
+            step = None
+            if self.stack and len(text) <= _SHORT:
+                step = _passage(self.stack, self.quote, text)
+            if step is None:
                 return None
-            stream.text = text[self.read(text, 0, False) :]
-            return [echo(self.json)] if self.json else []
+            self.stack, self.quote, json_text, stream.text = step
+            return [echo(json_text)] if json_text else []
 
         return hush
+
+
+@lru_cache(maxsize=8192)
+def _passage(stack: str, quote: str, text: str) -> tuple[str, str, str, str] | None:
+    """What a short text makes of a container on its way: brackets and quote behind it, its JSON, and what of
+    it must wait; None if the container may end in it. A model's chunks are tokens, few and ever the same:
+    read once, they are looked up."""
+    reader = Literal()
+    reader.stack, reader.quote = stack, quote
+    at = reader.read(text, 0, False)
+    return None if reader.ended or reader.broken else (reader.stack, reader.quote, reader.json, text[at:])
 
 
 def container(stream: Stream, write: Write) -> Reading[bool]:

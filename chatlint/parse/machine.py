@@ -51,7 +51,7 @@ from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.prompts import opening
 from chatlint.parse.prose import Prose
 from chatlint.parse.schemas import Tools
-from chatlint.parse.stream import BLANKS, Reading, Stream, blank
+from chatlint.parse.stream import BLANKS, Quiet, Reading, Stream, blank
 from chatlint.parse.turns import Frame, Kind, Mark, Turn, turn_of, words_of
 
 _EXACT = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.HEADER)
@@ -144,11 +144,18 @@ class Machine:
                 said = stream.text[stream.at : stream.at + len(said) + excess]
             self._prose.say(said)
             stream.at += len(said)
+            held = found - stream.at
             stream.trim()
-            if not self._prose.fresh and not self._guesses_calls:
-                stream.quiet = self._prose.hush(stream, self._marks.alarm)
+            if not self._guesses_calls:
+                stream.quiet = self._short_way(held)
             yield
             stream.quiet = None
+
+    def _short_way(self, held: int) -> Quiet:
+        """What to do with chunks that settle nothing, where a mark may have begun `held` characters on."""
+        if self._prose.fresh:
+            return self._marks.waiting(self.stream, held)
+        return self._prose.hush(self.stream, self._marks.alarm, self._marks.undecided)
 
     def _say_last(self) -> None:
         """The rest of the text. A closing mark may be cut off by the end: stop tokens are not output."""

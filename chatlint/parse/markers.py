@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
+from chatlint.parse.events import Event
 from chatlint.parse.patterns import Slot, pieces
-from chatlint.parse.stream import Reading, Stream, blank
+from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
 T = TypeVar("T")
 
@@ -34,6 +35,8 @@ _digits = re.compile(r"\d*").match
 _IN_NAME = r"[^\s<>(){}\[\]\"'`,;=|｜]"
 in_name = re.compile(_IN_NAME).match
 """Whether a character can be inside a name."""
+beyond_name = re.compile(_IN_NAME.replace("[^", "[")).search
+"""Finds a character that cannot."""
 name_run = re.compile(rf"\w{_IN_NAME}{{0,255}}").match
 """The longest text at a place that can be a tool's name or id."""
 
@@ -106,6 +109,20 @@ class Marker:
             at += len(atom)
         return at
 
+    def pending(self, text: str, at: int) -> tuple[int, str] | None:
+        """Where the mark that begins at a place waits for the rest of an atom, and the atom; None if it does
+        not, or a slot stands before."""
+        for atom in self.atoms:
+            if atom is None:
+                at = blank(text, at).end()  # type: ignore[union-attr]
+            elif isinstance(atom, Slot):
+                return None
+            elif text.startswith(atom, at):
+                at += len(atom)
+            else:
+                return (at, atom) if atom.startswith(text[at:]) else None
+        return None
+
     def units(self) -> Iterator[Marker]:
         """The mark from each of its units on: itself, then shorter and shorter rests."""
         yield self
@@ -161,19 +178,40 @@ def _beginnings(words: Iterable[str], depth: int = 4) -> str:
     return "|".join(branches)
 
 
+@lru_cache(maxsize=1024)
+def _begun(atom: str) -> frozenset[str]:
+    """The beginnings of an atom."""
+    return frozenset(atom[:size] for size in range(1, len(atom)))
+
+
 class MarkerSet(Generic[T]):
     """Several marks looked for at once; of those that fit at one place the longest counts, then the first."""
 
-    __slots__ = ("_at_first", "_beginnings", "_fitting", "_longest", "_search", "alarm", "entries")
+    __slots__ = (
+        "_at_first",
+        "_beginnings",
+        "_fitting",
+        "_longest",
+        "_search",
+        "alarm",
+        "entries",
+        "undecided",
+    )
 
     def __init__(self, entries: Iterable[tuple[Marker, T]]) -> None:
         self.entries = tuple(entry for entry in entries if entry[0].first)
         firsts = sorted({mark.first for mark, _ in self.entries}, key=len, reverse=True)
+        distinct: dict[tuple[Atom, ...], tuple[Marker, T]] = {}
+        for entry in self.entries:
+            distinct.setdefault(entry[0].atoms, entry)
         self._fitting = {
-            first: [entry for entry in self.entries if first.startswith(entry[0].first)] for first in firsts
+            first: [entry for entry in distinct.values() if first.startswith(entry[0].first)]
+            for first in firsts
         }
-        """First atom → the marks that may stand where it stands."""
-        self._beginnings = {first[:size] for first in firsts for size in range(1, len(first))}
+        """First atom → the marks that may stand where it stands, of equal ones the first."""
+        self._beginnings = frozenset[str]().union(*map(_begun, firsts))
+        self.undecided = self._beginnings - set(firsts)
+        """Texts that may come to begin a mark, and are none yet."""
         self._longest = max(map(len, firsts), default=0)
         never = r"(?!)"
         pattern = re.compile("|".join(map(re.escape, firsts)) or never)
@@ -210,6 +248,26 @@ class MarkerSet(Generic[T]):
     def _begins(self, text: str, at: int) -> bool:
         """Whether the rest of the text may be the beginning of a first atom."""
         return text[at:] in self._beginnings if at < len(text) else bool(self.entries)
+
+    def waiting(self, stream: Stream, at: int, *, inside: bool = True) -> Quiet:
+        """The short way for a reader that waits for the mark at a place: while the text from there on is the
+        beginning of a first atom, or (`inside`) a mark's next atom is on its way, it would wait on."""
+        text, undecided = stream.text, self.undecided
+        hit = self._at_first(text, at) if inside else None
+        for entry in self._fitting[hit[0]] if hit else ():
+            pending = entry[0].pending(text, at)
+            if pending:
+                at, undecided = pending[0], _begun(pending[1])
+                break
+
+        def wait(chunk: str) -> list[Event] | None:
+            text = stream.text + chunk
+            if text[at:] not in undecided:
+                return None
+            stream.text = text
+            return []
+
+        return wait
 
     def find(self, text: str, at: int, final: bool, key: str = "") -> Found[T] | int:
         """The first mark from `at` on; else the place from which on the text may still become one."""
@@ -250,7 +308,9 @@ def look(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[Found[T]
             return found
         if found != MORE:
             return None
+        stream.quiet = marks.waiting(stream, stream.at)
         yield
+        stream.quiet = None
 
 
 def take(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[T | None]:

@@ -9,6 +9,7 @@ of the call. Any other closing mark is the value's own text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from chatlint.limits import NESTING
@@ -17,7 +18,7 @@ from chatlint.parse.layouts import Layout, Way
 from chatlint.parse.literals import Write, container, escaped, literal, quoted, string, typed
 from chatlint.parse.markers import MORE, NO, Found, MarkerSet, begun, fit, take
 from chatlint.parse.schemas import ANYTHING, STRING, Schema
-from chatlint.parse.stream import Reading, Stream, blank
+from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
 T = TypeVar("T")
 
@@ -133,7 +134,10 @@ class MemberReader:
             now = layout.places.settled(stream.text, stream.at)
             if isinstance(now, Found) and now.what == "end":
                 return "end"
+            if not outer.ends.entries:
+                stream.quiet = layout.places.waiting(stream, stream.at, inside=False)
             yield
+            stream.quiet = None
         if isinstance(end, Found) or (stream.final and begun(layout.ends, stream.text, stream.at)):
             return "end"
         if not isinstance(found, Found):
@@ -288,25 +292,44 @@ class MemberReader:
             if ended:
                 stream.at = found.end if isinstance(found, Found) else len(stream.text)
                 return
-            if streams and stop == len(stream.text):
-                self._hush(spot)
+            stream.quiet = self._short_way(spot, found, streams)
             yield
             stream.quiet = None
             look = stream.at
 
-    def _hush(self, spot: Spot) -> None:
-        """The short way for a chunk that holds nothing which could begin the end of a raw string."""
-        way, echo = spot.way, self._stream.echo
-        if echo is None or not way.ends.entries:
-            return
-        alarm, special, lead = way.ends.alarm, way.special, way.lead
+    def _short_way(self, spot: Spot, found: Found[None] | int, streams: bool) -> Quiet | None:
+        """What to do with chunks that settle nothing: while the value goes on, while a closing mark is on its
+        way, while it is open whether one closes."""
+        stream, ends, places = self._stream, spot.way.ends, spot.layout.places
+        if not ends.entries:
+            return None
+        if isinstance(found, Found):
+            at = blank(stream.text, found.end).end()  # type: ignore[union-attr]
+            return None if spot.outer.ends.entries else places.waiting(stream, at, inside=False)
+        if streams and stream.echo is not None:
+            return self._hush(spot.way, stream.echo)
+        return ends.waiting(stream, found) if found < len(stream.text) else None
+
+    def _hush(self, way: Way, echo: Callable[[str], Event]) -> Quiet:
+        """The short way through a raw string: nothing that could begin its end, or that at the very end."""
+        stream, special, lead = self._stream, way.special, way.lead
+        alarm, undecided = way.ends.alarm, way.ends.undecided
+        stream.trim()
 
         def hush(chunk: str) -> list[Event] | None:
-            if not special(chunk):
-                return [echo(chunk)] if chunk else []
-            return None if alarm(chunk) or chunk[-1] in lead else [echo(escaped(chunk))]
+            text = stream.text + chunk
+            if not special(text):
+                stream.text = ""
+                return [echo(text)] if text else []
+            hit = alarm(text)
+            stop = hit.start() if hit else len(text)
+            if hit and text[stop:] not in undecided:
+                return None
+            stop -= _overlap(text[:stop], lead, False)
+            stream.text = text[stop:]
+            return [echo(escaped(text[:stop]))] if stop else []
 
-        self._stream.quiet = hush
+        return hush
 
     def _end(self, spot: Spot, look: int) -> Found[None] | int:
         """The next mark that may end the value, from `look` on, or from where on one may come."""
@@ -335,11 +358,11 @@ class MemberReader:
         if not spot.layout.places.entries and not spot.outer.ends.entries:
             return at
         text, places, outer = stream.text, spot.layout.places, spot.outer
-        fitting = (places.settled(text, at), outer.ends.settled(text, at, outer.key))
-        if any(isinstance(found, Found) for found in fitting):
-            return at
-        begins = MORE in (places.match(text, at), outer.ends.match(text, at, outer.key))
-        return NO if not begins else at if stream.final else MORE
+        fitting = (places.match(text, at), outer.ends.match(text, at, outer.key))
+        if MORE in fitting:
+            settled = (places.settled(text, at), outer.ends.settled(text, at, outer.key))
+            return at if stream.final or settled != (NO, NO) else MORE
+        return NO if fitting == (NO, NO) else at
 
 
 def _unquoted(key: str) -> str:
@@ -348,5 +371,6 @@ def _unquoted(key: str) -> str:
 
 def _overlap(text: str, lead: str, ended: bool) -> int:
     """How much of the end of `text` is, or may become, the frame's whitespace before a closing mark."""
-    sizes = (len(lead),) if ended else range(len(lead), 0, -1)
-    return next((size for size in sizes if size and text.endswith(lead[:size])), 0)
+    if ended or not lead:
+        return len(lead) if text.endswith(lead) else 0
+    return next((size for size in range(len(lead), 0, -1) if text.endswith(lead[:size])), 0)

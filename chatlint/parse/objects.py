@@ -13,6 +13,8 @@ from chatlint.parse.stream import Reading, Stream
 
 _short = re.compile(r'"(?:[^"\\]|\\.){0,256}"|\'(?:[^\'\\]|\\.){0,256}\'', re.DOTALL).match
 _word = re.compile(r"[^\s,{}\[\]\"':]{1,64}").match
+_quotes = {quote: re.compile(rf"[{quote}\\]").search for quote in "'\""}
+"""Finds what may end a quoted text, or hide its end."""
 _EXTRA = 3
 """So many members of no interest may come first where it is in doubt whether an object is a call."""
 _SHORT = 600
@@ -227,7 +229,10 @@ class ObjectReader:
                 or (not found and char not in "'\"")
             ):
                 return None
+            if not found:
+                stream.quiet = stream.until(_quotes[char], _SHORT)
             yield
+            stream.quiet = None
 
 
 def _fits(path: tuple[str, ...], want: tuple[str, ...]) -> bool:

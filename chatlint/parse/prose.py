@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Set
+from typing import TypeAlias
 
 from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, Scribe
 from chatlint.parse.stream import BLANKS, Quiet, Stream
 
+Alarm: TypeAlias = Callable[[str], re.Match[str] | None]
 _SENTENCE_ENDS = frozenset(".!?:;…。！？：；)]}>\"'`*»”’")
 _OPENING_QUOTES = frozenset("`“‘«([{")
 
@@ -50,23 +53,25 @@ class Prose:
             self._content_said = True
             self._scribe.content(text)
 
-    def hush(self, stream: Stream, alarm: Callable[[str], object]) -> Quiet:
-        """The short way: no character of a chunk, nor of what waits, begins a mark."""
+    def hush(self, stream: Stream, alarm: Alarm, undecided: Set[str]) -> Quiet:
+        """The short way: `alarm` finds no beginning of a mark in what waits and a chunk, or one at the very
+        end that is `undecided`, and then waits."""
         delta = ReasoningDelta if self.in_reasoning and self.apart else ContentDelta
 
         def hush(chunk: str) -> list[Event] | None:
             text = stream.text + chunk
-            if alarm(text):
+            hit = alarm(text)
+            before = text
+            if hit:
+                before = text[: hit.start()]
+                if text[len(before) :] not in undecided:
+                    return None
+            said = before.rstrip()
+            if len(before) - len(said) > BLANKS:
                 return None
-            said = text.rstrip()
+            stream.text = text[len(said) :]
             if not said:
-                return None
-            if said is text:
-                stream.text = ""
-            elif len(text) - len(said) <= BLANKS:
-                stream.text = text[len(said) :]
-            else:
-                return None
+                return []
             self.last = said if len(said) > 1 else self.last[-1:] + said
             return [delta(said)]
 

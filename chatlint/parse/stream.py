@@ -83,6 +83,18 @@ class Stream:
         self.text = self.text[self.at :]
         self.at = 0
 
+    def until(self, stop: Callable[[str], object], most: int) -> Quiet:
+        """The short way for a reader that waits for a chunk in which `stop` finds something, with at most so
+        many characters."""
+
+        def wait(chunk: str) -> list[Event] | None:
+            if stop(chunk) or len(self.text) - self.at + len(chunk) > most:
+                return None
+            self.text += chunk
+            return []
+
+        return wait
+
     def peek(self) -> Reading[str]:
         """The next character, "" at the end."""
         while self.at == len(self.text) and not self.final:
