@@ -44,7 +44,7 @@ def subject_of(
     named_parsers: str = "",
 ) -> Iterator[Subject]:
     """A subject with this template. `tokenizer` is JSON: bos, eos, adds_bos, and added_tokens as a list of texts
-    whose positions are the ids, of which `plain` are not special; `generation_config` and `config` are ids there. `learned` lets it have an output format and round trips.
+    whose positions are the ids, of which `plain` are not special, and `end_of_turn` is one; `generation_config` and `config` are ids there. `learned` lets it have an output format and round trips.
     More JSON: `copies` are texts by the file they stand in, `named` further templates by name, `base` a text,
     `response_template` one of tokenizer_config.json, `named_parsers` those of a model card."""
     facts = _facts(tokenizer) if tokenizer else TokenizerFacts()
@@ -115,5 +115,11 @@ def _facts(text: str) -> TokenizerFacts:
         AddedToken(index, token, token not in plain) for index, token in enumerate(given["added_tokens"])
     )
     return TokenizerFacts(
-        given.get("bos"), given.get("eos"), given.get("pad"), tokens, given["adds_bos"], given.get("adds_eos")
+        given.get("bos"),
+        given.get("eos"),
+        given.get("pad"),
+        tokens,
+        given["adds_bos"],
+        given.get("adds_eos"),
+        end_of_turn=given.get("end_of_turn"),
     )

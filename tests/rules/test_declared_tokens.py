@@ -145,3 +145,32 @@ def test_marks_of_a_gguf_that_are_normal_text(tmp_path):
         ("warning", "'<|im_end|>': in the vocabulary as normal text, not as control tokens")
     ]
     assert judged(str(write_gguf(tmp_path / "n.gguf", template=GGUF_CHAT)), "mark-not-special") == []
+
+
+@pytest.mark.parametrize(
+    ("mark", "found"),
+    [
+        ("<|im_end|>", []),  # eot_token_id
+        (
+            "</s>",
+            [
+                (
+                    "info",
+                    "after an answer stands '</s>', and the file declares '<|im_end|>' for that (eot_token_id)",
+                )
+            ],
+        ),
+        (
+            "<|im_start|>",
+            [
+                (
+                    "warning",
+                    "after an answer stands '<|im_start|>', and the file declares '<|im_end|>' for that (eot_token_id)",
+                )
+            ],
+        ),
+    ],
+)
+def test_an_end_of_turn_that_nobody_writes(tmp_path, mark, found):
+    path = write_gguf(tmp_path / "m.gguf", template=CHAT.replace("<|over|>", mark))
+    assert judged(str(path), "eot-not-written") == found
