@@ -85,7 +85,9 @@ def _known(name: str) -> Rule | None:
 def _rule(rule: Rule) -> dict[str, JSON]:
     """A rule with its whole page: services show it beside the result."""
     page = rule.docstring.strip()
+    former: dict[str, JSON] = {"deprecatedIds": list(rule.formerly)} if rule.formerly else {}
     return {
+        **former,
         "id": rule.name,
         "name": _pascal(rule.name),
         "shortDescription": {"text": rule.summary},

@@ -44,7 +44,7 @@ def find_rule(name: str) -> Rule:
 
     rules = all_rules()
     for rule in rules:
-        if name in (rule.name, rule.code) or name.upper() == rule.code:
+        if name in (rule.name, *rule.formerly) or name.upper() == rule.code:
             return rule
     known = [rule.name for rule in rules] + [rule.code for rule in rules]
     raise UsageError(f"no rule {name!r}", hint=nearest(name, known))

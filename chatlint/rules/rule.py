@@ -50,7 +50,7 @@ class Rule:
     of chatlint with the rule. An `own` rule watches chatlint itself: it has no findings, only failures.
 
     `profiles` gives every finding another severity in some profiles, also one whose cause names a severity;
-    only what a cause says of a profile goes before it."""
+    only what a cause says of a profile goes before it. `formerly` are names it had: they are understood."""
 
     code: str
     name: str
@@ -63,6 +63,7 @@ class Rule:
     docstring: str
     own: bool = False
     profiles: Mapping[Profile, Severity] = field(default_factory=dict)
+    formerly: tuple[str, ...] = ()
 
     @property
     def page(self) -> Page:
@@ -80,6 +81,7 @@ def rule(
     needs: Stage = Stage.TRACE,
     own: bool = False,
     profiles: Mapping[str, Severity] | None = None,
+    formerly: tuple[str, ...] = (),
 ) -> Callable[[Check], Rule]:
     """Make the decorated check of a module its rule; page, name and category come from the module. Raises
     ValueError for a profile that there is not."""
@@ -90,6 +92,7 @@ def rule(
         docstring = str(check.__globals__["__doc__"] or "")
         summary = docstring.partition("\n")[0]
         name = name.replace("_", "-")
-        return Rule(code, name, category, summary, severity, since, needs, check, docstring, own, weighed)
+        facts = (code, name, category, summary, severity, since, needs)
+        return Rule(*facts, check, docstring, own, weighed, formerly)
 
     return made

@@ -46,7 +46,7 @@ def selects(selection: Selection, name: str) -> bool:
 
 def _fit(rule: Rule, wanted: str) -> int:
     """How closely a name or prefix fits: 0 not at all."""
-    if wanted == rule.name:
+    if wanted in (rule.name, *rule.formerly):
         return 100
     return len(wanted) + 1 if wanted and rule.code.startswith(wanted) else 0
 

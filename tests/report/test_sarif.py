@@ -15,6 +15,8 @@ from chatlint import check
 from chatlint.config import Settings
 from chatlint.report import REPORTERS
 from chatlint.report.canvas import Canvas
+from chatlint.rules import catalogue
+from chatlint.rules.catalogue import find_rule
 from chatlint.rules.finding import Location
 from chatlint.source.package import TargetKind
 from chatlint.verdict import Report, TargetReport
@@ -72,6 +74,16 @@ def test_every_result_has_its_rule_and_what_tells_it_from_others(report):
         assert "## Why is this bad" in rule["help"]["markdown"]
         assert result["partialFingerprints"] == {"chatlint/v1": "0123456789abcdef"}
     assert {result["level"] for result in present} == {"error", "warning", "note"}
+
+
+def test_former_names_of_a_rule_are_said(report, monkeypatch):
+    """Services take results under them for the same."""
+    renamed = replace(find_rule("tool-calls-lost"), formerly=("calls-lost",))
+    monkeypatch.setattr(catalogue, "all_rules", lambda: (renamed,))
+    assert catalogue.find_rule("calls-lost") is renamed
+    rules = {rule["id"]: rule for rule in run_of(report)["tool"]["driver"]["rules"]}
+    assert rules["tool-calls-lost"]["deprecatedIds"] == ["calls-lost"]
+    assert rules["no-bos"] == {"id": "no-bos"}, "a rule of another version"
 
 
 def test_places_are_files_of_the_model_and_cases(report):
