@@ -21,7 +21,7 @@ from chatlint.export.marks import too_long
 from chatlint.export.writing import Call, write_calls
 from chatlint.parse.formats import OutputFormat, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Encoding, Written
-from chatlint.parse.patterns import ID, skeleton
+from chatlint.parse.patterns import ID, NAME, skeleton
 from chatlint.records import dataclass
 
 SAMPLE = Call("look", {"city": "Oslo", "days": 3})
@@ -196,8 +196,11 @@ def _match(written: str) -> Match | None:
 
 
 def _without_id(calls: ToolCalls) -> ToolCalls | None:
-    """The same calls, their id left out of an object literal; None if they have none there."""
+    """The same calls, their id left out of an object literal; None if they have none there, or if the id is
+    all that says which tool is called."""
     if calls.syntax is Syntax.TEXT or ID not in calls.body or skeleton(calls.body).id is None:
+        return None
+    if NAME not in calls.body + calls.call_start:
         return None
     without = re.sub(rf'"[^"]*"\s*:\s*"?{ID}"?\s*,\s*|,\s*"[^"]*"\s*:\s*"?{ID}"?', "", calls.body, count=1)
     return replace(calls, body=without)

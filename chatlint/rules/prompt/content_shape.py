@@ -88,11 +88,25 @@ def check(subject: Subject) -> Iterator[Cause]:
             parts += _outcomes(role, [subject.trace.look(role.parts)])
         elif content_shown(subject.trace.look(role.string, {"parts": role.name}), role.content):
             strings += _outcomes(role, [string])
+    broken = subject.trace.look("content/empty-parts") if not strings and not parts else None
+    if broken and faulted(broken):
+        yield _empty(broken)
     if strings:
         yield _cause("a list of parts", "a text", strings, Severity.ERROR)
     if parts:
         silent = any(outcome in (_Outcome.LOST, _Outcome.PARTLY) for outcome, _, _ in parts)
         yield _cause("a text", "a list of parts", parts, Severity.ERROR if silent else Severity.WARNING)
+
+
+def _empty(broken: Observation) -> Cause:
+    return Cause(
+        key="empty list",
+        message=f"content that is an empty list of parts breaks the template: {said(broken)}",
+        consequence="Requests fail where a client or a server took the only part out, an image say.",
+        sights=(Sight(broken),),
+        severity=Severity.WARNING,
+        fix="Loop over the parts; take none by its number.",
+    )
 
 
 def _outcomes(role: _Role, observations: list[Observation]) -> Iterator[_Seen]:

@@ -54,10 +54,30 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     usual = next((switch for switch in subject.switches if switch.name == _USUAL), None)
     if usual is not None and usual.effect:
+        yield from _null(subject)
         return
     others = [switch for switch in subject.switches if _starts_otherwise(subject, switch)]
     if usual is not None or others:
         yield _cause(subject, others, read=usual is not None)
+
+
+def _null(subject: Subject) -> Iterator[Cause]:
+    """Frameworks hand on what was not asked for as null, which is false, but not `false`."""
+    unset, null = subject.see("roles/user"), subject.see("roles/user", switches={_USUAL: None})
+    if unset.prompt is None or null.text == unset.text:
+        return
+    off = subject.see("roles/user", switches={_USUAL: False})
+    same = "false" if null.text == off.text else "neither true nor false"
+    means = f"means {same}" if null.prompt else "fails"
+    yield Cause(
+        key="null",
+        message=f"`{_USUAL}` that is null {means}, unlike one that is not set",
+        consequence="Frameworks that pass null for a switch nobody set turn thinking off, or fail.",
+        sights=(at_end(null, f"with {_USUAL}=null"),),
+        line=_line(subject, _USUAL),
+        severity=Severity.INFO,
+        fix=f"Ask for `{_USUAL} is false`, or set a default where it is none.",
+    )
 
 
 def _starts_otherwise(subject: Subject, switch: Switch) -> bool:

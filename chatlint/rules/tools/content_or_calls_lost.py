@@ -41,6 +41,7 @@ from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, at_end, bounds, content_shown, crashes
+from chatlint.rules.turns import agree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -113,6 +114,18 @@ def _empty_forms(subject: Subject, way: Variant) -> Iterator[Cause]:
                 for form in lost
             ),
             fix="Test `message.tool_calls`, not the content.",
+        )
+        return
+    empty, absent = forms["empty"], forms["absent"]
+    if empty.prompt and absent.prompt and empty.text != absent.text:
+        start = agree(empty.text, absent.text)
+        yield Cause(
+            key="empty content is not absent content",
+            message="beside a tool call, empty content is written otherwise than content that is absent",
+            consequence="The same call gives two prompts, depending on the client: the model learned one.",
+            sights=(Sight(empty, start, min(start + 1, len(empty.text)), "where the two part"),),
+            severity=Severity.WARNING,
+            fix="Test the content itself (`{% if message.content %}`), not whether it is there.",
         )
 
 
