@@ -10,11 +10,18 @@ from chatlint.errors import TargetError, UsageError, require
 from chatlint.source.package import Target, TargetKind
 from chatlint.text import visible
 
-# huggingface_hub.utils.validate_repo_id, and what may follow: a revision, or a file or quantization.
+# huggingface_hub.utils.validate_repo_id; then, in either order, a revision and a file or quantization.
 _HUB = re.compile(
-    r"(?P<repo>[A-Za-z0-9_][\w.-]*/[\w.-]+|[A-Za-z0-9_][\w.-]*)(?::(?P<file>[^@]+?))?(?:@(?P<revision>[^:@\s]+))?",
+    r"(?P<repo>[A-Za-z0-9_][\w.-]*/[\w.-]+|[A-Za-z0-9_][\w.-]*)"
+    r"(?:@(?P<first>[^:@\s]+)(?=:))?(?::(?P<file>[^@]+?))?(?:@(?P<revision>[^:@\s]+))?",
     re.ASCII,
 )
+_ADDRESS = re.compile(
+    r"(?:https?://[^/]+/|hf:(?://)?)(?P<repo>[\w.-]+/[\w.-]+)"
+    r"(?:/(?:tree|blob|resolve)/(?P<revision>[^/?#]+)(?:/(?P<file>[^?#]+\.(?:gguf|jinja)))?.*|/?)",
+    re.ASCII,
+)
+"""A model's page, as it is copied from a browser."""
 _LOCAL = (".jinja", ".jinja2", ".j2", ".json", ".gguf", ".txt")
 _SHOWN = 200
 _PATHLIKE = ("./", "../", "/", "~")
@@ -74,10 +81,12 @@ def _hub(text: str, revision: str | None) -> Target:
     match = _HUB.fullmatch(text)
     if match is None or "/" not in match["repo"] or _looks_local(text, match["repo"]):
         raise _missing(text)
-    if revision is not None and match["revision"] not in (None, revision):
-        raise UsageError(f"{text} and --revision {revision} name two revisions", hint="give one of them")
+    named = {one for one in (match["first"], match["revision"], revision) if one}
+    if len(named) > 1:
+        where = f"{text} and --revision {revision} name" if revision else f"{text} names"
+        raise UsageError(f"{where} two revisions", hint="give one of them")
     locator = match["repo"] + (f":{match['file']}" if match["file"] else "")
-    return Target(TargetKind.HUB, locator, match["revision"] or revision)
+    return Target(TargetKind.HUB, locator, next(iter(named), None))
 
 
 def _looks_local(text: str, repo: str) -> bool:
@@ -85,7 +94,7 @@ def _looks_local(text: str, repo: str) -> bool:
 
 
 def _missing(text: str) -> TargetError:
-    near = _near(Path(text))
+    near = _of_address(text) or _near(Path(text))
     shown = visible(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
     return TargetError(
         f"there is no file or directory {shown}",
@@ -93,6 +102,15 @@ def _missing(text: str) -> TargetError:
         if near
         else "a target is a path, a Hub model (org/name), corpus:NAME, or - for standard input",
     )
+
+
+def _of_address(text: str) -> str:
+    """The target that an address of a model's page or file means; "" for other texts."""
+    match = _ADDRESS.fullmatch(text)
+    if match is None:
+        return ""
+    revision = "" if match["revision"] in (None, "main") else f"@{match['revision']}"
+    return visible(match["repo"] + (f":{match['file']}" if match["file"] else "") + revision)
 
 
 def _near(path: Path) -> str:

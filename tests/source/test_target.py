@@ -19,6 +19,7 @@ from tests.source.model_files import write
         ("org/name@refs/pr/7", "org/name", "refs/pr/7"),
         ("org/name:Q4_K_M", "org/name:Q4_K_M", None),
         ("org/name:sub/file-Q8_0.gguf@main", "org/name:sub/file-Q8_0.gguf", "main"),
+        ("org/name@v1.0:Q8_0", "org/name:Q8_0", "v1.0"),
     ],
 )
 def test_hub_targets(text, locator, revision):
@@ -28,8 +29,11 @@ def test_hub_targets(text, locator, revision):
 def test_the_revision_option():
     assert parse_target("org/name", revision="v2") == Target(TargetKind.HUB, "org/name", "v2")
     assert parse_target("org/name@v2", revision="v2").revision == "v2"
-    with pytest.raises(UsageError, match="two revisions"):
-        parse_target("org/name@v1", revision="v2")
+    for text in ("org/name@v1", "org/name:Q8_0@v1", "org/name@v1:Q8_0"):
+        with pytest.raises(UsageError, match="and --revision v2 name two revisions"):
+            parse_target(text, revision="v2")
+    with pytest.raises(UsageError, match="names two revisions"):
+        parse_target("org/name@v1:Q8_0@v2")
 
 
 @pytest.mark.parametrize("text", ["-", "corpus:chatml", "."])
@@ -93,6 +97,26 @@ def test_a_near_miss_is_suggested(tmp_path, monkeypatch):
     with pytest.raises(TargetError) as caught:
         parse_target("chat_templat.jinja")
     assert caught.value.hint == "did you mean chat_template.jinja?"
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("https://huggingface.co/org/name", "org/name"),
+        ("https://huggingface.co/org/name/", "org/name"),
+        ("https://huggingface.co/org/name/tree/main", "org/name"),
+        ("https://hub.example/org/name/blob/v1/chat_template.jinja", "org/name:chat_template.jinja@v1"),
+        ("https://huggingface.co/org/name/resolve/main/m-Q8_0.gguf?download=true", "org/name:m-Q8_0.gguf"),
+        ("https://huggingface.co/org/name/blob/main/config.json", "org/name"),
+        ("hf://org/name", "org/name"),
+        ("hf:org/name", "org/name"),
+    ],
+)
+def test_an_address_is_no_target_but_means_one(text, meant):
+    with pytest.raises(TargetError) as caught:
+        parse_target(text)
+    assert caught.value.hint == f"did you mean {meant}?"
+    assert parse_target(meant).kind is TargetKind.HUB
 
 
 @pytest.mark.parametrize("text", ["", "  "])
