@@ -51,7 +51,8 @@ class Syntax:
 
     `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
     `recursive` are macros that call themselves, `endless` those that do on every path; `escapes` ways out of
-    the sandbox (see `escapes`); `constructs` what engines do not agree on (see the module of that name).
+    the sandbox (see `escapes`); `constructs` what engines do not agree on (see the module of that name);
+    `growth` lists over which work may grow faster than they do.
     """
 
     fault: SyntaxFault | None = None
@@ -73,6 +74,7 @@ class Syntax:
     gates: tuple[Gate, ...] = ()
     escapes: tuple[Use, ...] = ()
     constructs: tuple[Use, ...] = ()
+    growth: tuple[Use, ...] = ()
     generation_blocks: tuple[int, ...] = ()
 
     @property
@@ -107,7 +109,7 @@ class Syntax:
 _RECORDS = (
     "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "macros",
     "recursive", "endless", "texts", "markers", "refusals", "work", "gates", "escapes",
-    "constructs",
+    "constructs", "growth",
 )  # fmt: skip
 _T = TypeVar("_T", bound="DataclassInstance")
 
@@ -135,6 +137,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     from chatlint.render.escapes import escapes_of
     from chatlint.render.fields import FieldWalk
     from chatlint.render.gates import GateWalk
+    from chatlint.render.growth import growth_of
     from chatlint.render.names import NameWalk
 
     tree = list(_nodes(root))
@@ -161,6 +164,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         gates=GateWalk(members.places).gates(tree),
         escapes=escapes_of(tree),
         constructs=constructs_of(tree, source),
+        growth=growth_of(root, members.places),
         generation_blocks=_generation_blocks(tree),
     )
 
@@ -265,6 +269,7 @@ def _restored(plain: JSONObject) -> Syntax:
         gates=_made(Gate, plain["gates"]),
         escapes=_made(Use, plain["escapes"]),
         constructs=_made(Use, plain["constructs"]),
+        growth=_made(Use, plain["growth"]),
         generation_blocks=tuple(line for line in _list(plain["generation_blocks"]) if isinstance(line, int)),
     )
 

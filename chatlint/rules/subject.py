@@ -214,6 +214,11 @@ class Subject:
 
         return self._another(replace(self.trace.settings, trims=False))
 
+    def again(self) -> Trace:
+        """Another trace of the same template, for cases that are no probe's and may hit bounds; to be closed
+        by the caller."""
+        return self._another(self.trace.settings)
+
     def _another(self, settings: RenderSettings) -> Trace:
         from chatlint.probe.trace import Trace
 
