@@ -50,7 +50,7 @@ CONFIG_BYTES = 1024 * 1024
 IGNORES = 100
 """Comments of a template to chatlint that are read."""
 
-IGNORE_TRIAL_CHARACTERS = 8_000_000
+IGNORE_TRIAL_CHARACTERS = 1_000_000
 """How much of a template is cut into tags to see which of its comments change the prompt."""
 
 OWN_CONVERSATIONS = 1_000

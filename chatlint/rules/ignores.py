@@ -167,15 +167,19 @@ def _lines(source: str, pieces: list[_Piece], comment: _Piece) -> tuple[int, int
         start = next((piece.start for piece in later if not piece.kind.startswith("comment")), len(source))
         start += len(source[start:]) - len(source[start:].lstrip())
     first = _line(source, start)
-    return first, max(first, _line(source, _end_of_tag(pieces, first, source)))
+    return first, max(first, _line(source, _end_of_tag(pieces, start, source)))
 
 
-def _end_of_tag(pieces: list[_Piece], line: int, source: str) -> int:
-    """Where the last tag that begins on a line ends."""
+def _end_of_tag(pieces: list[_Piece], place: int, source: str) -> int:
+    """Where the last tag that begins on the line of `place` ends."""
+    first, behind = source.rfind("\n", 0, place) + 1, source.find("\n", place)
+    behind = len(source) if behind < 0 else behind
     end, within = 0, False
     for piece in pieces:
         if piece.kind in _BEGINS:
-            within = _line(source, piece.start) == line
+            within = first <= piece.start <= behind
+            if piece.start > behind:
+                break
         elif piece.kind in _ENDS and within:
             end, within = piece.start, False
     return end

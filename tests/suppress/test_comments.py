@@ -135,9 +135,9 @@ def test_harmless_is_what_jinja_prints_without_it(bits):
 @pytest.mark.timeout(60)
 def test_a_flood_of_comments_takes_no_time():
     started = time.process_time()
-    many = ignores_in("{# chatlint: ignore[a] x #}" * 15_000 + "{{ x }}")
+    many = ignores_in("{# chatlint: ignore[a] x #}" * 5_000 + "{{ x }}")
     spaces = ignores_in("{# chatlint: ignore[a] x" + " " * 500_000 + "y #}{{ x }}")
-    mixed = ignores_in("text\n{# chatlint: ignore[a] #}\n{%- if x %}{% endif %}" * 2_000)
+    mixed = ignores_in("text\n{# chatlint: ignore[a] #}\n{%- if x %}{% endif %}" * 1_000)
     assert time.process_time() - started < 20
     assert len(many) == len(mixed) == limits.IGNORES + 1
     assert many[-1].rules == ()

@@ -22,8 +22,8 @@ the line break before the comment is printed. A comment of this kind is not obey
 ```
 
 ## Fix
-Where the tags around it strip white space, let the comment do so too: `{#- chatlint: ignore[rule] why -#}`. Else
-put it on a line of its own behind a line that ends with a statement (`%}`), or use a baseline.
+Where the tags around it strip white space, let the comment do so too: `{#- chatlint: ignore[rule] why -#}`.
+Else put it on a line of its own behind a line that ends with a statement (`%}`), or use a baseline.
 """
 
 from __future__ import annotations
