@@ -8,12 +8,14 @@ only has a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 from jinja2 import nodes
 
 from chatlint.render.syntax import Use
 
+Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
 _STRIPS = frozenset({"strip", "lstrip", "rstrip"})
 _JSON_OPTIONS = frozenset({"ensure_ascii", "separators", "sort_keys"})
 _TEST_WITH_VALUE = frozenset(
@@ -29,17 +31,17 @@ _FIRST_ALONE = re.compile(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
 
 
-def constructs_of(tree: list[nodes.Node], source: str) -> tuple[Use, ...]:
-    """Each construct that is used, with the line of its first use, by line."""
+def constructs_of(kinds: Kinds, source: str) -> tuple[Use, ...]:
+    """Each construct that is used, with the line of its first use, by line. `kinds` has a tree's nodes by
+    class."""
     first: dict[str, int] = {}
-    arities = {
-        node.name: len(node.args) - len(node.defaults) for node in tree if isinstance(node, nodes.Macro)
-    }
-    for node in tree:
-        reader = _READERS.get(type(node))
-        for name in reader(node) if reader else ():
-            first.setdefault(name, node.lineno)
-    for name, line in (*_calls_short(tree, arities), *_guards(tree), *_in_source(source)):
+    macros = [node for node in kinds.get(nodes.Macro, ()) if isinstance(node, nodes.Macro)]
+    arities = {node.name: len(node.args) - len(node.defaults) for node in macros}
+    for kind, reader in _READERS.items():
+        for node in kinds.get(kind, ()):
+            for name in reader(node):
+                first.setdefault(name, node.lineno)
+    for name, line in (*_calls_short(kinds, arities), *_guards(kinds), *_in_source(source)):
         first.setdefault(name, line)
     return tuple(Use(name, line) for name, line in sorted(first.items(), key=lambda item: item[1]))
 
@@ -134,7 +136,7 @@ def _compare(node: nodes.Node) -> Iterator[str]:
         yield "chained comparison"
     if operators[0] in _ORDERS and (_text(node.expr) or _text(node.ops[0].expr)):
         yield "order of texts"
-    if operators[0] in ("in", "notin") and isinstance(node.expr, nodes.List | nodes.Tuple):
+    if operators[0] in ("in", "notin") and isinstance(node.expr, (nodes.List, nodes.Tuple)):
         yield "list in a list"
 
 
@@ -214,9 +216,9 @@ _READERS: dict[type[nodes.Node], Callable[[nodes.Node], Iterator[str]]] = {
 # -- by more than one node
 
 
-def _calls_short(tree: list[nodes.Node], arities: dict[str, int]) -> Iterator[tuple[str, int]]:
+def _calls_short(kinds: Kinds, arities: dict[str, int]) -> Iterator[tuple[str, int]]:
     """Calls of macros with fewer arguments than parameters without a default."""
-    for node in tree:
+    for node in kinds.get(nodes.Call, ()) if arities else ():
         if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
             given = len(node.args) + len(node.kwargs)
             spread = node.dyn_args is not None or node.dyn_kwargs is not None
@@ -224,13 +226,12 @@ def _calls_short(tree: list[nodes.Node], arities: dict[str, int]) -> Iterator[tu
                 yield "macro with too few arguments", node.lineno
 
 
-def _guards(tree: list[nodes.Node]) -> Iterator[tuple[str, int]]:
+def _guards(kinds: Kinds) -> Iterator[tuple[str, int]]:
     """`tools is none` where nothing else asks whether there are tools: a host may leave them out."""
-    guarded: set[int] = set()
-    for node in tree:
-        if isinstance(node, nodes.And | nodes.Or):
-            guarded.update(id(side) for side in (node.left, node.right))
-        elif isinstance(node, nodes.Test) and node.name == "none" and id(node) not in guarded:
+    pairs = [node for kind in (nodes.And, nodes.Or) for node in kinds.get(kind, ())]
+    guarded = {id(side) for node in pairs for side in node.iter_child_nodes()}
+    for node in kinds.get(nodes.Test, ()):
+        if isinstance(node, nodes.Test) and node.name == "none" and id(node) not in guarded:
             asked = node.node
             if isinstance(asked, nodes.Name) and asked.name == "tools":
                 yield "tools is none", node.lineno

@@ -7,7 +7,7 @@ do Jinja's globals that are Python objects. Names that are put together from pie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from jinja2 import nodes
 
@@ -26,17 +26,23 @@ _BY_NAME = frozenset({"attr", "map", "selectattr", "rejectattr", "groupby", "sor
 """Filters that read an attribute whose name they are given."""
 
 
-def escapes_of(tree: list[nodes.Node]) -> tuple[Use, ...]:
-    """Every way out that is named, in document order."""
-    own = {node.name for node in tree if isinstance(node, nodes.Name) and node.ctx != "load"}
-    return tuple(Use(name, node.lineno) for node in tree for name in _named(node, own))
+def escapes_of(kinds: Mapping[type[nodes.Node], list[nodes.Node]]) -> tuple[Use, ...]:
+    """Every way out that is named, by line. `kinds` has a tree's nodes by class."""
+    found = [
+        Use(name, node.lineno)
+        for kind in (nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Const)
+        for node in kinds.get(kind, ())
+        for name in _named(node)
+    ]
+    names = [node for node in kinds.get(nodes.Name, ()) if isinstance(node, nodes.Name)]
+    globals_ = [node for node in names if node.name in _GLOBALS]
+    own = {node.name for node in globals_ if node.ctx != "load"}
+    found += [Use(node.name, node.lineno) for node in globals_ if node.name not in own]
+    return tuple(sorted(found, key=lambda use: use.line))
 
 
-def _named(node: nodes.Node, own: set[str]) -> Iterator[str]:
-    if isinstance(node, nodes.Name):
-        if node.name in _GLOBALS and node.ctx == "load" and node.name not in own:
-            yield node.name
-    elif isinstance(node, nodes.Getattr):
+def _named(node: nodes.Node) -> Iterator[str]:
+    if isinstance(node, nodes.Getattr):
         yield from _found(node.attr)
     elif isinstance(node, nodes.Getitem):
         yield from _found(_text(node.arg))
@@ -45,13 +51,13 @@ def _named(node: nodes.Node, own: set[str]) -> Iterator[str]:
             for step in _text(argument).split("."):
                 yield from _found(step)
     elif isinstance(node, nodes.Const) and isinstance(node.value, str):
-        match = _IN_FORMAT.search(node.value)
+        match = _IN_FORMAT.search(node.value) if "__" in node.value else None
         if match:
             yield match.group()
 
 
 def _found(name: str) -> Iterator[str]:
-    if _WAY_OUT.fullmatch(name):
+    if ("_" in name and _WAY_OUT.fullmatch(name)) or name == "mro":
         yield name
 
 

@@ -9,8 +9,9 @@ conversation, which is how a backdoor in a template works. Conditions on structu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import TypeAlias
 
 from jinja2 import nodes
 
@@ -43,7 +44,9 @@ _SEARCHES = frozenset(
 )
 _TESTS = frozenset({"eq", "equalto", "==", "ne", "!=", "in", "sameas"})
 _RESULT_ROLES = frozenset({"tool", "function", "observation", "ipython", "tool_response"})
+_SEARCHING = (nodes.Compare, nodes.Call, nodes.Test, nodes.Filter, nodes.Getitem)
 _ROUNDS = 4
+Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +74,17 @@ class GateWalk:
     _looking: dict[int, str] = field(default_factory=dict)
     _results: set[int] = field(default_factory=set)
 
-    def gates(self, tree: list[nodes.Node]) -> tuple[Gate, ...]:
-        """The gates of a tree with text behind them, in document order."""
-        searches = [(node, found) for node in tree if (found := _search(node)) is not None]
+    def gates(self, tree: list[nodes.Node], kinds: Kinds) -> tuple[Gate, ...]:
+        """The gates of a tree with text behind them, in document order. `kinds` has its nodes by class."""
+        searches = [
+            (node, found)
+            for kind in _SEARCHING
+            for node in kinds.get(kind, ())
+            if (found := _search(node)) is not None
+        ]
         if not searches:
             return ()
-        assigns: list[nodes.Node] = [node for node in tree if isinstance(node, nodes.Assign)]
-        self._settle(assigns, self._say)
+        self._settle(kinds.get(nodes.Assign, []), self._say)
         for node, (searched, words) in searches:
             if any(map(self._holds_words, searched)):
                 self._sought[id(node)] = words
@@ -130,7 +137,7 @@ class GateWalk:
         """Whether an expression is made of a message's words."""
         known = self._words.get(id(node))
         if known is None:
-            own = isinstance(node, nodes.Name | nodes.Getattr | nodes.NSRef) and _name(node) in self._said
+            own = isinstance(node, (nodes.Name, nodes.Getattr, nodes.NSRef)) and _name(node) in self._said
             known = own or any(map(_TEXT.fullmatch, self.places(node)))
             known = known or any(map(self._holds_words, _operands(node)))
             self._words[id(node)] = bool(known)
@@ -172,7 +179,7 @@ class GateWalk:
 
     def _chosen(self, node: nodes.Node) -> Iterator[tuple[str, list[nodes.Node]]]:
         """Expressions that choose by words: `and`, a table, a product, `replace`."""
-        if isinstance(node, nodes.And | nodes.Or):
+        if isinstance(node, (nodes.And, nodes.Or)):
             trigger = self._trigger(node.left)
             if trigger:
                 yield trigger, [node.right]
@@ -273,7 +280,7 @@ def _texts(body: Iterable[nodes.Node]) -> Iterator[str]:
         elif isinstance(node, nodes.Const):
             if isinstance(node.value, str):
                 yield node.value
-        elif isinstance(node, nodes.Compare | nodes.Test):
+        elif isinstance(node, (nodes.Compare, nodes.Test)):
             continue
         elif not (isinstance(node, nodes.Call) and _name(node.node) == "raise_exception"):
             stack.extend(node.iter_child_nodes())
@@ -282,7 +289,7 @@ def _texts(body: Iterable[nodes.Node]) -> Iterator[str]:
 def _words_in(operands: Iterable[nodes.Node]) -> str:
     """The first constant that is no structure."""
     for node in operands:
-        items = node.items if isinstance(node, nodes.List | nodes.Tuple) else [node]
+        items = node.items if isinstance(node, (nodes.List, nodes.Tuple)) else [node]
         for item in items:
             text = item.value if isinstance(item, nodes.Const) else ""
             if isinstance(text, str) and not _STRUCTURE.fullmatch(text):
@@ -299,11 +306,11 @@ def _length_in(operands: Iterable[nodes.Node]) -> str:
 
 def _operands(node: nodes.Node) -> Iterable[nodes.Node]:
     """What an expression's value is made of; a comparison or a test has no words."""
-    if isinstance(node, nodes.Compare | nodes.Test | nodes.Not):
+    if isinstance(node, (nodes.Compare, nodes.Test, nodes.Not)):
         return ()
     if isinstance(node, nodes.CondExpr):
         return [node.expr1, *([node.expr2] if node.expr2 else [])]
-    if isinstance(node, nodes.Getattr | nodes.Getitem):
+    if isinstance(node, (nodes.Getattr, nodes.Getitem)):
         return (node.node,)
     if isinstance(node, nodes.Call):
         return (node.node, *node.args)

@@ -1,12 +1,12 @@
 """Where a template's work may grow faster than the conversation: only a reason to measure it.
 
-In a loop over messages (or tools): another loop over them or their positions, a filter or a slice that goes through all of
-them, and a list or a text that is put together anew in every iteration.
+In a loop over messages (or tools): another loop over them or their positions, a filter or a slice that goes
+through all of them, and a list or a text that is put together anew in every iteration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from jinja2 import nodes
 
@@ -18,9 +18,15 @@ _GO_THROUGH = frozenset(
 )
 
 
-def growth_of(root: nodes.Node, places: Callable[[nodes.Node], frozenset[str]]) -> tuple[Use, ...]:
+def growth_of(
+    root: nodes.Node,
+    kinds: Mapping[type[nodes.Node], list[nodes.Node]],
+    places: Callable[[nodes.Node], frozenset[str]],
+) -> tuple[Use, ...]:
     """The lists over which work may grow faster than they do, each with its first line; `text of …` where it
     is only a text, or a list, that is put together anew."""
+    if not _may_grow(kinds, places):
+        return ()
     found: dict[str, int] = {}
     stack: list[tuple[nodes.Node, frozenset[str]]] = [(root, frozenset())]
     while stack:
@@ -37,6 +43,18 @@ def growth_of(root: nodes.Node, places: Callable[[nodes.Node], frozenset[str]]) 
     return tuple(Use(name, line) for name, line in found.items())
 
 
+def _may_grow(
+    kinds: Mapping[type[nodes.Node], list[nodes.Node]], places: Callable[[nodes.Node], frozenset[str]]
+) -> bool:
+    """Whether anything of it is there at all, inside a loop or not."""
+    every = frozenset(_LISTS.values())
+    loops = kinds.get(nodes.For, [])
+    more = [node for kind in (nodes.Filter, nodes.Getitem, nodes.Assign) for node in kinds.get(kind, ())]
+    return len([loop for loop in loops if _again(loop, every, places)]) > 1 or any(
+        _again(node, every, places) for node in more
+    )
+
+
 def _again(
     node: nodes.Node, inside: frozenset[str], places: Callable[[nodes.Node], frozenset[str]]
 ) -> frozenset[str]:
@@ -46,7 +64,7 @@ def _again(
         if _counts(node.iter):
             return inside
         gone_through = node.iter
-    elif isinstance(node, nodes.Filter | nodes.Getitem) and _goes_through(node):
+    elif isinstance(node, (nodes.Filter, nodes.Getitem)) and _goes_through(node):
         gone_through = node.node
     elif isinstance(node, nodes.Assign) and _is_put_together(node):
         return frozenset(f"text of {name}" for name in inside)

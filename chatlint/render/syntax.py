@@ -141,6 +141,9 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     from chatlint.render.names import NameWalk
 
     tree = list(_nodes(root))
+    kinds: dict[type[nodes.Node], list[nodes.Node]] = {}
+    for node in tree:
+        kinds.setdefault(type(node), []).append(node)
     names, members = NameWalk(), FieldWalk()
     names.visit(root)
     members.settle(tree)
@@ -161,10 +164,10 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         markers=markers_in(texts),
         refusals=refusals_of(tree),
         work=work_of(root),
-        gates=GateWalk(members.places).gates(tree),
-        escapes=escapes_of(tree),
-        constructs=constructs_of(tree, source),
-        growth=growth_of(root, members.places),
+        gates=GateWalk(members.places).gates(tree, kinds),
+        escapes=escapes_of(kinds),
+        constructs=constructs_of(kinds, source),
+        growth=growth_of(root, kinds, members.places),
         generation_blocks=_generation_blocks(tree),
     )
 
