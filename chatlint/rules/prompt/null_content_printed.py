@@ -1,8 +1,8 @@
 """A null is printed into the prompt as `None`.
 
 ## What it does
-Sends an assistant message with a call and `content: null`, reasoning that is null and a tool result that is
-null, and compares the prompt with that of an empty text. transformers drops null members of messages since
+Sends an assistant message with a call and `content: null`, reasoning that is null and arguments that are
+null, and compares the prompt with that of nothing there. transformers drops null members of messages since
 5.24; engines and older versions hand them on, so the rule also looks through the eyes of transformers 4.57.
 
 ## Why is this bad
@@ -37,7 +37,7 @@ before every call, and learns to say it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.calls import BOTH, OLDER, supported
 from chatlint.rules.cause import Cause, Sight, smallest_first
@@ -67,16 +67,62 @@ def _shows(seen: Observation) -> bool:
 _MENDING = Mending(with_default("content", "''"), _shows)
 
 
+class _Other(NamedTuple):
+    """Null in another place than content: the probe that has it, one that has nothing there, what the source
+    names where it can matter, and how severe it is."""
+
+    what: str
+    null: str
+    nothing: str
+    named: str
+    severity: Severity
+
+
+_REASONING = _Other(
+    "reasoning that is null is", "reasoning/null", "roles/user-assistant", "reason|think", Severity.ERROR
+)
+_ARGUMENTS = _Other(  # OpenAI's API has no null there: some clients do
+    "arguments that are null are", "arguments/null-arguments", "arguments/none", "", Severity.WARNING
+)
+
+
 @rule("CT306", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
-    if way is None:
-        return
-    found = list(_causes(subject, subject.trace, way))
+    found = list(_causes(subject, subject.trace, way)) if way is not None else []
     yield from found
-    if not found and subject.trace.settings.host != OLDER:
-        with subject.on_host(OLDER) as older:
+    if subject.trace.settings.host == OLDER:
+        yield from _others(subject, subject.trace, way)
+        return
+    with subject.on_host(OLDER) as older:
+        if way is not None and not found:
             yield from _causes(subject, older, way)
+        yield from _others(subject, older, way)
+
+
+def _others(subject: Subject, trace: Trace, way: Variant | None) -> Iterator[Cause]:
+    """What becomes of null in other places than content."""
+    for other in (_REASONING, *((_ARGUMENTS,) if way is not None else ())):
+        if not subject.footing.mentions(other.named):
+            continue
+        axes = {**subject.footing.variant, **((way or {}) if other is _ARGUMENTS else {})}
+        null, nothing = trace.look(other.null, axes), subject.trace.look(other.nothing, axes)
+        sight = _printed(null, nothing)
+        breaks = other is _REASONING and faulted(null) and nothing.prompt is not None
+        if sight or breaks:
+            yield Cause(
+                key=f"{other.what} {'printed' if sight else 'breaks'}",
+                message=f"{other.what} written as `None`"
+                if sight
+                else f"null as reasoning breaks the template: {said(null)}",
+                consequence="The model reads the word as something that was said."
+                if sight
+                else "Requests of clients that always write the field fail.",
+                sights=(sight or Sight(null),),
+                severity=other.severity,
+                hosts=(trace.settings.host,),
+                fix="Ask `{% if value %}`, not whether it is defined.",
+            )
 
 
 def _causes(subject: Subject, trace: Trace, way: Variant) -> Iterator[Cause]:
