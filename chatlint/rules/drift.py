@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ PLAIN = (
 )
 TOOLS = ("tools/given", "tools/with-system", "calls/one", "calls/one-result", "calls/two-result")
 _SHOWN = 60
+_BEGUN = re.compile(r"[<\[][^<>\[\]\s]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,10 @@ class Drift:
 
     @property
     def _place(self) -> int:
-        return agree(self.ours.text, self.theirs.text)
+        """Where they part; the beginning of a mark that both have begun."""
+        place = agree(self.ours.text, self.theirs.text)
+        begun = _BEGUN.search(self.ours.text[max(place - _SHOWN, 0) : place])
+        return place - len(begun.group()) if begun else place
 
 
 def drifts(subject: Subject, other: Template, probes: Iterable[str]) -> list[Drift]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from chatlint.errors import UsageError
 from chatlint.pipeline import check
+from chatlint.rules.drift import Drift
 from tests.source.gguf_files import write_gguf
 from tests.source.model_files import write
 
@@ -120,3 +123,17 @@ def test_default_lacks_what_tool_use_has(tmp_path):
     named = [{"name": "default", "template": tools}, {"name": "tool_use", "template": tools}]
     write(tmp_path, {"tokenizer_config.json": {**CONFIG, "chat_template": named}})
     assert findings(tmp_path, "named-template-gap") == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "note"),
+    [
+        ("<|user|>Q", "<s><|user|>Q", "the other one goes on with <s><|user|>Q"),
+        ("Q[/INST]", "Q[/TOOL]", "the other one goes on with [/TOOL]"),
+        ("1 < 2", "1 < 3", "the other one goes on with 3"),
+        ("<s>Q", "<s>", "the other one ends here"),
+    ],
+)
+def test_prompts_part_at_marks_not_in_them(ours, theirs, note):
+    first, second = (SimpleNamespace(text=text, failure=None) for text in (ours, theirs))
+    assert Drift(first, second).note == note
