@@ -32,7 +32,7 @@ def beside(report: TemplateReport, asked: Asked, anchor: str) -> Iterator[str]:
         yield from _finding(finding, place, report.host, anchors[index], anchor)
         for evidence in finding.evidence:
             if evidence.text:
-                yield from evidence_html(evidence, asked, anchor)
+                yield from evidence_html(evidence, finding.hosts, asked, anchor)
             if evidence.note and evidence.note not in finding.message:
                 yield f'<p class="seen">{html_text(evidence.note)}</p>'
         yield from _advice(finding)

@@ -123,8 +123,8 @@ def _untold(report: TemplateReport) -> Iterator[str]:
         place = f"line {limit.line}, " if limit.line else ""
         said = f"“{html_text(limit.message, 400)}” "
         yield _row("refuses", f'{said}<span class="soft">{place}{len(limit.cases)} cases</span>')
-    for rule, reason in report.unevaluated:
+    for index, (rule, reason) in enumerate(report.unevaluated):
         told = f'<code>{html_text(rule)}</code> <span class="soft">{html_text(reason)}</span>'
-        yield _row("not evaluated", told)
+        yield _row("" if index else "not evaluated", told)
     for failure in report.failures:
         yield _row("failed", html_text(f"{failure.stage} {failure.subject}: {failure.message}"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from types import TracebackType
 
@@ -33,19 +33,29 @@ class Asked:
     """A template that is asked again for the cases that its report names. Use it as a context."""
 
     def __init__(self, settings: Settings, target: TargetReport, report: TemplateReport) -> None:
-        untrusted = settings.untrusted or target.kind is TargetKind.HUB
-        store = Store() if settings.cache else None
-        self._trace = Trace(report.template, RenderSettings(report.host, untrusted=untrusted), store)
+        self._report = report
+        self._untrusted = settings.untrusted or target.kind is TargetKind.HUB
+        self._store = Store() if settings.cache else None
         self._able = report.capabilities is not None
+        self._traces: dict[str, Trace] = {}
 
-    def prompt(self, case: str) -> Prompt | None:
-        """The prompt of a case, None where there is none or nobody knows the case."""
+    def prompt(self, case: str, hosts: Sequence[str] = ()) -> Prompt | None:
+        """The prompt of a case on the host that the template was judged on, or on the first of `hosts` where
+        that is none of them. None where there is no prompt, or nobody knows the case."""
+        host = hosts[0] if hosts and self._report.host not in hosts else self._report.host
         if not self._able or not case:
             return None
         try:
-            return self._trace.ask(self._trace.case_of(case)).prompt
+            trace = self._trace(host)
+            return trace.ask(trace.case_of(case)).prompt
         except ChatlintError:
             return None
+
+    def _trace(self, host: str) -> Trace:
+        if host not in self._traces:
+            settings = RenderSettings(host, untrusted=self._untrusted)
+            self._traces[host] = Trace(self._report.template, settings, self._store)
+        return self._traces[host]
 
     def __enter__(self) -> Asked:
         return self
@@ -53,12 +63,13 @@ class Asked:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._trace.close()
+        for opened in self._traces.values():
+            opened.close()
 
 
-def evidence_html(evidence: Evidence, asked: Asked, anchor: str) -> Iterator[str]:
+def evidence_html(evidence: Evidence, hosts: Sequence[str], asked: Asked, anchor: str) -> Iterator[str]:
     """The prompt around the place, and the whole of it folded. Without origins where it is another today."""
-    prompt = asked.prompt(evidence.case)
+    prompt = asked.prompt(evidence.case, hosts)
     offset = prompt.text.find(evidence.text) if prompt else -1
     if prompt is None or offset < 0:
         yield f'<pre class="prompt">{_plain(evidence)}</pre>'

@@ -119,6 +119,17 @@ def test_a_case_that_nobody_knows_has_no_prompt(report):
         assert asked.prompt("") is None
 
 
+def test_a_finding_of_another_host_is_asked_there(report):
+    target = report.targets[0]
+    with Asked(Settings(cache=False), target, target.templates[0]) as asked:
+        here, there = (asked.prompt("calls/one", hosts) for hosts in ((), ("transformers-4.57",)))
+        assert here is not None
+        assert there is not None
+        assert "None" not in here.text
+        assert "None" in asked.prompt("calls/one@content=null", ("transformers-4.57",)).text
+        assert asked.prompt("calls/one", ("no-such-host",)) is None
+
+
 def test_a_template_that_does_not_compile_has_a_page(tmp_path):
     path = tmp_path / "t.jinja"
     path.write_text("{% for m in messages %}")
