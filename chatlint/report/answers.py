@@ -134,7 +134,7 @@ def _short(support: Support, names: Sequence[str], group: Sequence[Capability]) 
         return ""
     if len(names) == len(group):
         return "all" if support is Support.YES else "none"
-    return "all but" if support is Support.YES else "nothing else"
+    return "all but" if support is Support.YES else "the rest"
 
 
 def spoken(label: str, name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
-_MESSAGE = re.compile(r"/messages/(\d+)(/content)?")
+_MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
 
 
 def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
@@ -34,27 +34,32 @@ def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
 
 
 def _asked_for(subject: Subject, sight: Sight) -> int:
-    """The first line that reads the lost value or the nearest that holds it, or its message's role."""
+    """The first line that reads the lost value, or what holds it, or asks for the role of its message."""
     syntax = subject.syntax
-    message = _MESSAGE.fullmatch(sight.lost)
-    if message:
-        messages = sight.observation.case.conversation.messages
-        role = messages[int(message[1])].get("role")
-        return next((one.line for one in syntax.roles if one.role == role), 0)
-    pattern = "/".join("*" if token.isdecimal() else token for token in sight.lost.split("/"))
-    while pattern.count("/") > 1 and not pattern.endswith("*"):
+    for pattern in _patterns(sight.lost):
         lines = syntax.reads_of(pattern)
         if lines:
             return min(lines)
+    message = _MESSAGE.match(sight.lost)
+    messages = sight.observation.case.conversation.messages
+    role = messages[int(message[1])].get("role") if message else None
+    return next((one.line for one in syntax.roles if one.role == role), 0)
+
+
+def _patterns(pointer: str) -> Iterator[str]:
+    """Patterns of the value and of what holds it, inside a message. Content is read for every role, so that
+    where it is read says nothing."""
+    pattern = "/".join("*" if token.isdecimal() else token for token in pointer.split("/"))
+    while pattern.count("/") > 1 and pattern != _ANY and not pattern.startswith(f"{_ANY}/content"):
+        yield pattern
         pattern = pattern.rpartition("/")[0].removesuffix("/*")
-    return 0
 
 
 def _beside(sight: Sight) -> tuple[int, int]:
     """Where the nearest message is written: before the lost one if there is one, else after it."""
     observation = sight.observation
     assert observation.prompt is not None
-    found = re.match(r"/messages/(\d+)", sight.lost)
+    found = _MESSAGE.match(sight.lost)
     for index in _nearest(int(found[1]), observation) if found else ():
         for pointer in texts(observation, f"/messages/{index}/content"):
             shown = bounds(observation, pointer)

@@ -102,7 +102,7 @@ ROLES = dict.fromkeys(GROUPS["roles"], "yes")
         (ROLES, "✓ all"),
         ({**ROLES, "named_roles": "no"}, "✓ all but ✗ named roles"),
         (dict.fromkeys(ROLES, "no"), "✗ none"),
-        ({**dict.fromkeys(ROLES, "no"), "history": "yes"}, "✓ history ✗ nothing else"),
+        ({**dict.fromkeys(ROLES, "no"), "history": "yes"}, "✓ history ✗ the rest"),
         (
             {"system": "no", "consecutive_users": "no", "consecutive_assistants": "no", "history": "yes"},
             "✓ history ✗ system, consecutive users/assistants",

@@ -77,7 +77,6 @@ def check(subject: Subject) -> Iterator[Cause]:
             message=f"of a tool call in the history, {parts} {'is' if ' and ' not in parts else 'are'} lost",
             consequence="After its first call the model does not see what it called or what came back.",
             sights=sights,
-            line=_line(subject),
             severity=None if offered else Severity.WARNING,
             fix="Write every call of `message.tool_calls`, and messages of role `tool`.",
             mending=_RESULTS if parts == _RESULT else None,
@@ -89,10 +88,3 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield from crashes(
             subject, observations, "a tool result", "No tool loop can be finished.", without=call
         )
-
-
-def _line(subject: Subject) -> int:
-    """Where the template reads what it loses, or else the messages."""
-    reads = [read for read in subject.syntax.reads if read.pattern.startswith("/messages/*")]
-    wanted = [read.line for read in reads if read.pattern == "/messages/*/tool_calls"]
-    return (wanted or [read.line for read in reads] or [0])[0]
