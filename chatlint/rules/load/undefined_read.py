@@ -3,7 +3,7 @@
 ## What it does
 Notes where a render prints an undefined value or breaks on one, and looks for functions that are called and
 defined nowhere, and for other languages' words for `none`. What is tested first (`is defined`, `default`, as
-a truth value) is fine.
+a truth value) is fine. Filters and tests that transformers does not have are named, too.
 
 ## Why is this bad
 Jinja prints an undefined value as nothing, so a wrong name leaves a hole in the prompt and no error; with
@@ -61,6 +61,38 @@ def check(subject: Subject) -> Iterator[Cause]:
         if name not in explained:
             yield _breaks(name, sights)
     yield from _printed(subject, explained | broken.keys())
+    yield from _unknown(subject)
+
+
+def _unknown(subject: Subject) -> Iterator[Cause]:
+    """Filters and tests that transformers does not have: Jinja compiles them where an `if` is around."""
+    from chatlint.render.grammar import parsing_environment
+
+    environment = parsing_environment()
+    used = {("filter", use.name): use.line for use in reversed(subject.syntax.filters)}
+    used |= {("test", use.name): use.line for use in reversed(subject.syntax.tests)}
+    known = {("filter", name) for name in environment.filters} | {
+        ("test", name) for name in environment.tests
+    }
+    if used.keys() & {("test", "filter"), ("test", "test")}:  # it asks first
+        return
+    for (kind, name), line in used.items():
+        if (kind, name) not in known:
+            sights = [
+                Sight(one)
+                for one in subject.trace.failed
+                if one.failure and f"No {kind} named {name!r}" in one.failure.message
+            ]
+            yield Cause(
+                key=f"{kind}: {name}",
+                message=f"transformers has no {kind} `{name}`",
+                consequence="The request fails where the line runs.",
+                sights=tuple(sights),
+                line=line,
+                fix="Arguments come as objects: test `is string` and print those as they are."
+                if "json" in name
+                else "",
+            )
 
 
 def _broken(subject: Subject) -> Iterator[tuple[str, tuple[Sight, ...]]]:
