@@ -2,7 +2,8 @@
 
 ## What it does
 Sends one, two and three calls in one message and compares what the template writes after the last call: it
-must be the same for every number of calls. Each name and all arguments must be there.
+must be the same for every number of calls. Each name and all arguments must be there, and each result,
+whatever order they come in.
 
 ## Why is this bad
 Most models call tools in parallel. A call that is lost leaves a result without its call; a block that is
@@ -35,11 +36,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import OLDER, call_shown, lost_parts, named, reads_calls, supported
+from chatlint.rules.calls import OLDER, RESULT, call_shown, lost_parts, named, reads_calls, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import after, at_end, bounds, crashes, declined, said
+from chatlint.rules.sights import after, at_end, bounds, content_shown, crashes, declined, faulted, said
 from chatlint.text import Input
 
 if TYPE_CHECKING:
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _SEVERAL = ("calls/two", "calls/two-result", "calls/two-followed", "calls/three")
+_SWAPPED = "calls/two-swapped"
+_BOTH = ("/messages/2/content", "/messages/3/content")
 _LOST = "A result stands in the prompt without its call; the model repeats the call or misreads the result."
 
 
@@ -70,6 +73,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     yield from crashes(subject, seen, what, "Parallel calls fail.", without=one)
     losses = list(_losses(seen))
     yield from losses or _unclosed(subject.trace, {**subject.footing.variant, **way})
+    yield from _results(subject, way)
 
 
 def _refused(seen: list[Observation]) -> Cause:
@@ -95,6 +99,33 @@ def _losses(seen: list[Observation]) -> Iterator[Cause]:
             consequence=_LOST,
             sights=sights,
             fix="Loop over `message.tool_calls`.",
+        )
+
+
+def _results(subject: Subject, way: Variant) -> Iterator[Cause]:
+    """Results in the order of their calls, and in another: tools answer when they are done."""
+    one, ordered = subject.see("calls/one-result", way), subject.see("calls/two-result", way)
+    if not ordered.prompt or not content_shown(one, RESULT):
+        return
+    swapped = subject.see(_SWAPPED, way)
+    if faulted(swapped) or declined(swapped):
+        verb = "breaks the template" if faulted(swapped) else "is refused"
+        yield Cause(
+            key="swapped",
+            message=f"a result that comes before that of an earlier call {verb}: {said(swapped)}",
+            consequence="Requests fail whenever the second tool is done first.",
+            sights=(Sight(swapped),),
+            severity=Severity.WARNING,
+        )
+    lost = [seen for seen in (ordered, swapped) if seen.prompt and not content_shown(seen, *_BOTH)]
+    if lost:
+        gone = next(pointer for pointer in _BOTH if not content_shown(lost[0], pointer))
+        yield Cause(
+            key="results",
+            message="of the results of several tool calls, not all reach the prompt",
+            consequence="The model does not see what one of its tools answered.",
+            sights=tuple(at_end(seen, "a result is nowhere up to here", lost=gone) for seen in lost),
+            fix="Write every message of the tool role.",
         )
 
 
