@@ -68,7 +68,7 @@ class _Field(NamedTuple):
     """By a tool or a search: nobody in the conversation has said it."""
 
 
-@rule("CT901", severity=Severity.INFO)
+@rule("CT901", severity=Severity.INFO, profiles={"security": Severity.WARNING})
 def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return

@@ -53,7 +53,7 @@ _READABLE = 0.9
 _FIX = "Write what is meant in plain letters, or remove it."
 
 
-@rule("CT904", severity=Severity.ERROR, needs=Stage.TEXT)
+@rule("CT904", severity=Severity.ERROR, needs=Stage.TEXT, profiles={"security": Severity.ERROR})
 def check(subject: Subject) -> Iterator[Cause]:
     source = subject.template.text
     printed = {text.text: text.line for text in subject.syntax.texts}

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 _CONSEQUENCE = "One request can hang the server or exhaust its memory."
 
 
-@rule("CT201", severity=Severity.ERROR, needs=Stage.OBSERVATIONS)
+@rule("CT201", severity=Severity.ERROR, needs=Stage.OBSERVATIONS, profiles={"security": Severity.ERROR})
 def check(subject: Subject) -> Iterator[Cause]:
     from chatlint.render.rendered import FailureKind
 
