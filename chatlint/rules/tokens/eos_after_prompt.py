@@ -20,7 +20,8 @@ With a tokenizer that adds one:
 ```
 With one that adds none any template is good, and so is this, which is not for chats:
 ```jinja good
-{{ messages[0].content }}
+{% for m in messages %}{{ m.content }}
+{% endfor %}
 ```
 
 ## Fix

@@ -22,7 +22,8 @@ With another model's generation_config.json:
 ```
 It is the files that are wrong, whatever the template; without a chat nothing is said:
 ```jinja good
-{{ messages[0].content }}
+{% for m in messages %}{{ m.content }}
+{% endfor %}
 ```
 
 ## Fix

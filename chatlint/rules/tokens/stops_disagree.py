@@ -20,7 +20,8 @@ one.
 ```
 It is the files that disagree; where a turn does not end, `turn-end-not-a-stop` says so:
 ```jinja good
-{{ messages[0].content }}
+{% for m in messages %}{{ m.content }}
+{% endfor %}
 ```
 
 ## Fix
