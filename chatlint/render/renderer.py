@@ -35,13 +35,13 @@ def open_renderer(
     """A renderer of `template`: in this process, or in a worker process if `settings.untrusted`.
 
     `store` keeps compiled code between runs; `manners` of a server are found out where they are not given. A
-    template that does not compile has a renderer too: every
-    render of it gives the same failure. Close it when done. Raises UsageError for a host that there is not.
+    template that does not compile has a renderer too: every render of it gives the same failure. Close it
+    when done. Raises UsageError for a host that there is not.
     """
     if settings.untrusted:
         from chatlint.render.worker import WorkerRenderer
 
-        return WorkerRenderer(template, settings, store)
+        return WorkerRenderer(template, settings, store, manners)
     from chatlint.render.local import LocalRenderer
 
     return LocalRenderer(template, settings, store, manners)

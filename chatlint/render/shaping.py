@@ -47,6 +47,22 @@ class Manners:
     calls: bool = True
     objects: bool = True
 
+    @classmethod
+    def of_caps(cls, caps: Mapping[str, bool]) -> Manners:
+        """From capabilities under llama.cpp's names; what is not told is as it has it before it looks."""
+        typed, string = caps.get("supports_typed_content", False), caps.get("supports_string_content", True)
+        return cls(
+            typed,
+            string or not typed,
+            caps.get("supports_system_role", True),
+            caps.get("supports_tool_calls", True),
+            caps.get("supports_object_arguments", True),
+        )
+
+    def to_list(self) -> list[bool]:
+        """The fields, in order."""
+        return [self.typed, self.string, self.system, self.calls, self.objects]
+
 
 @dataclass(slots=True)
 class Shaped:

@@ -17,6 +17,7 @@ from chatlint.conversation import JSON, Conversation
 from chatlint.render.inputs import plain_data
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
 from chatlint.render.runs import new_span
+from chatlint.render.shaping import Manners
 from chatlint.source.package import Template, TemplatePlace
 from chatlint.text import Computed, Input, Literal, Origin, Prompt, Span, Special
 
@@ -39,7 +40,9 @@ def read(line: bytes) -> Fields:
 # -- opening
 
 
-def opening(template: Template, settings: RenderSettings, code: bytes | None) -> Mapping[str, object]:
+def opening(
+    template: Template, settings: RenderSettings, code: bytes | None, manners: Manners | None = None
+) -> Mapping[str, object]:
     """What opens a template in a worker."""
     return {
         "text": template.text,
@@ -48,10 +51,11 @@ def opening(template: Template, settings: RenderSettings, code: bytes | None) ->
         "trims": settings.trims,
         "now": settings.now.isoformat() if settings.now else None,
         "code": None if code is None else b64encode(code).decode("ascii"),
+        "manners": None if manners is None else manners.to_list(),
     }
 
 
-def opened(fields: Fields) -> tuple[Template, RenderSettings, bytes | None]:
+def opened(fields: Fields) -> tuple[Template, RenderSettings, bytes | None, Manners | None]:
     """The reverse."""
     tokens = {
         name: token if isinstance(token, str) else tuple(map(str, _list(token)))
@@ -61,8 +65,13 @@ def opened(fields: Fields) -> tuple[Template, RenderSettings, bytes | None]:
     now = fields["now"]
     clock = None if now is None else datetime.fromisoformat(_text(now))
     settings = RenderSettings(_text(fields["host"]), clock, trims=bool(fields["trims"]))
-    code = fields["code"]
-    return template, settings, None if code is None else b64decode(_text(code))
+    code, manners = fields["code"], fields.get("manners")
+    return (
+        template,
+        settings,
+        None if code is None else b64decode(_text(code)),
+        None if manners is None else Manners(*map(bool, _list(manners))),
+    )
 
 
 # -- requests

@@ -26,6 +26,7 @@ from chatlint.limits import RENDER_OUTPUT_CHARACTERS, WORKER_FAILURES, WORKER_SE
 from chatlint.render.compiled import FILE_NAME, Store, code_key, template_line
 from chatlint.render.hosts import host_named
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
+from chatlint.render.shaping import Manners
 from chatlint.render.wire import Fields, asked, opening, read, rendered_of, written
 from chatlint.render.worker_process import SIGNAL_FOR_A_TRACEBACK
 from chatlint.source.package import Template
@@ -169,11 +170,18 @@ def end_idle_workers() -> None:
 class WorkerRenderer:
     """A template compiled for one host in a worker process."""
 
-    def __init__(self, template: Template, settings: RenderSettings, store: Store | None = None) -> None:
+    def __init__(
+        self,
+        template: Template,
+        settings: RenderSettings,
+        store: Store | None = None,
+        manners: Manners | None = None,
+    ) -> None:
         host_named(settings.host)
         self._template = template
         self._settings = settings
         self._store = store
+        self._manners = manners
         self._process: _Process | None = None
         self._coverable: frozenset[int] = frozenset()
         self._debug: list[tuple[int, int]] = []
@@ -233,7 +241,7 @@ class WorkerRenderer:
             self._at_end = weakref.finalize(self, process.kill)
             key = code_key(self._template.text, self._settings.trims) if self._store is not None else ""
             code = self._store.read(ROOM, key) if self._store is not None else None
-            answer = self._checked(process.ask(opening(self._template, self._settings, code)))
+            answer = self._checked(process.ask(opening(self._template, self._settings, code, self._manners)))
             self._coverable = frozenset(answer.get("lines") or ())  # type: ignore[arg-type]
             self._debug = [tuple(pair) for pair in answer.get("debug") or ()]  # type: ignore[union-attr, arg-type]
             made = answer.get("code")

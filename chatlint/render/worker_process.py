@@ -55,9 +55,9 @@ class Worker:
         return answered(self._renderer.render(request_of(fields)))
 
     def _open(self, fields: Fields) -> Mapping[str, object]:
-        template, settings, code = opened(fields)
+        template, settings, code, manners = opened(fields)
         kept = _OneEntry(code)
-        self._renderer = LocalRenderer(template, settings, kept)
+        self._renderer = LocalRenderer(template, settings, kept, manners)
         return {
             "lines": sorted(self._renderer.coverable_lines()),
             "debug": self._renderer.code_lines(),

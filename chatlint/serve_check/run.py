@@ -23,6 +23,7 @@ from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
 from chatlint.records import dataclass
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
+from chatlint.render.shaping import Manners
 from chatlint.serve_check.found import HOSTS, FoundServer, ServerKind, find_server
 from chatlint.serve_check.prompts import ServerPrompt, prompt_of
 from chatlint.source.package import Template, TemplatePlace
@@ -138,7 +139,9 @@ def check_server(
                 hint="name the model or the template: chatlint serve-check URL --target TARGET",
             )
         host = HOSTS.get(found.kind, DEFAULT_HOST)
-        with Trace(chosen, RenderSettings(host, now=datetime.now(), untrusted=template is None)) as trace:
+        settings = RenderSettings(host, now=datetime.now(), untrusted=template is None)
+        manners = Manners.of_caps(found.caps) if found.caps else None
+        with Trace(chosen, settings, manners=manners) as trace:
             made = tuple(_Asking(server, found, trace, encoder).compared())
     except ServerSilent as error:
         raise TargetError(str(error), hint="is it running, and at this address?") from error

@@ -10,6 +10,7 @@ from chatlint.conversation import Conversation
 from chatlint.render.manners import vllm_manners
 from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
 from chatlint.render.renderer import open_renderer
+from chatlint.render.shaping import Manners
 from chatlint.text import Input
 from tests.render.plain import template
 
@@ -162,3 +163,31 @@ LOOPED = [
 @pytest.mark.parametrize(("source", "typed"), LOOPED)
 def test_vllm_looks_for_a_loop_over_a_content(source, typed):
     assert vllm_manners(source).typed is typed
+
+
+@pytest.mark.parametrize("untrusted", [False, True])
+def test_manners_that_are_known_are_taken(untrusted):
+    conversation = Conversation((PARTS,))
+    for typed, seen in ((True, PARTS["content"]), (False, "Walnut\nBluff")):
+        manners = Manners(typed=typed)
+        settings = RenderSettings("llama.cpp", untrusted=untrusted)
+        renderer = open_renderer(template("{{ messages[0].content | tojson }}"), settings, None, manners)
+        rendered = renderer.render(RenderRequest(conversation))
+        renderer.close()
+        assert json.loads(rendered.prompt.text) == seen
+
+
+def test_the_rust_front_end_of_vllm():
+    call = {
+        "role": "assistant",
+        "content": None,
+        "reasoning_content": "r",
+        "tool_calls": [CALL],
+        "name": "bob",
+    }
+    (seen,) = messages_seen(LOOPS, "vllm-rs", [call])
+    assert list(seen) == ["role", "content", "reasoning", "reasoning_content", "tool_calls"]
+    assert seen["content"] == [{"type": "text", "text": ""}]
+    (joined,) = messages_seen(SHOW, "vllm-rs", [PARTS])
+    assert joined == {"role": "user", "content": "WalnutBluff"}
+    assert prompt(SHOW, "vllm-rs", [USER]).text.endswith("no tools")

@@ -65,6 +65,16 @@ def test_capabilities_that_the_server_reports_otherwise(httpserver):
     assert differing(report) == [("capability", "supports_tools")]
 
 
+def test_requests_are_prepared_as_the_server_says_that_it_does(httpserver):
+    """Older builds join parts where newer ones, and ours, hand them on: `/props` says which this is."""
+    loops = "{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{% endfor %}"
+    newer = check_server(llama_server(httpserver, loops, caps={}))
+    assert ("prompt", "content/two-parts") in differing(newer)
+    httpserver.clear()
+    older = check_server(llama_server(httpserver, loops, caps=CAPS))
+    assert ("prompt", "content/two-parts") not in differing(older)
+
+
 def test_two_bos_tokens_and_a_mark_of_several_tokens(httpserver):
     report = check_server(llama_server(httpserver, double_bos=True, pieces=3))
     assert ("token", "BOS") in differing(report)
