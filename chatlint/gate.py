@@ -58,10 +58,14 @@ def _unused(report: TemplateReport, ignores: tuple[Ignore, ...], settings: Setti
 
 def _was_asked(rule: str, report: TemplateReport, settings: Settings) -> bool:
     """Whether a finding of a rule (its name or code) that is not there would have been."""
+    from chatlint.rules.catalogue import all_rules
     from chatlint.rules.selection import Selection, selects
 
+    known = next((one for one in all_rules() if rule in (one.name, one.code)), None)
     unevaluated = {name for name, _ in report.unevaluated}
-    return rule not in unevaluated and selects(Selection(settings.select, settings.ignore), rule)
+    if known is None:
+        return True
+    return known.name not in unevaluated and selects(Selection(settings.select, settings.ignore), known)
 
 
 def _suppressed(report: TemplateReport, ignores: tuple[Ignore, ...], template: Template) -> TemplateReport:

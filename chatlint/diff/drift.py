@@ -8,9 +8,9 @@ from enum import StrEnum
 from chatlint.config import Settings
 from chatlint.conversation import JSON
 from chatlint.diff.cases import cases_of
-from chatlint.facts import FactChange, FindingChange, fact_changes, finding_changes
 from chatlint.diff.prompts import ChangeKind, PromptChange, parting, prompt_changes
 from chatlint.diff.sides import Facts, Side
+from chatlint.facts import FactChange, FindingChange, fact_changes, finding_changes
 from chatlint.parse.saved import plain
 from chatlint.probe.case import Observation
 from chatlint.probe.trace import Trace

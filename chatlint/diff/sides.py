@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 
 from chatlint.config import Settings
@@ -40,6 +40,7 @@ def read_side(target: str, settings: Settings, say: Callable[[str], None] = lamb
     if saved is not None:
         return _of_report(target, saved)
     package = read_target(target, settings, say)
+    settings = replace(settings, expected=None)  # what is expected here is the other side
     judged = [judge(template, package, settings) for template in package.templates]
     report = target_report(target, package, judged).to_dict()
     return Side(

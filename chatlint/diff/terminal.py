@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from chatlint.conversation import JSON
 from chatlint.diff.drift import CachedPrefix, Drift, Sameness, TemplateDrift
-from chatlint.facts import FactChange, FindingChange
 from chatlint.diff.prompts import Excerpt, PromptChange
+from chatlint.facts import FactChange, FindingChange
 from chatlint.report.canvas import Canvas, Line, Piece
 
 _CHANGES = 12

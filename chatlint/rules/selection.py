@@ -37,11 +37,9 @@ class Selection:
         return wanted > max((_fit(rule, name) for name in self.ignore), default=0)
 
 
-def selects(selection: Selection, name: str) -> bool:
-    """Whether a rule of that name or code is to run; True for one that there is not: it finds nothing."""
-    rule = next((rule for rule in all_rules() if name in (rule.name, rule.code)), None)
-    on_report = replace(selection, on_report=True)
-    return rule is None or selection.holds(rule) or on_report.holds(rule)
+def selects(selection: Selection, rule: Rule) -> bool:
+    """Whether a rule is to run, when templates are judged or on the report."""
+    return selection.holds(rule) or replace(selection, on_report=True).holds(rule)
 
 
 def _fit(rule: Rule, wanted: str) -> int:

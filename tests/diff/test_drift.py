@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from chatlint.config import Settings
 from chatlint.diff.drift import SCHEMA, Sameness, compare
-from chatlint.facts import fact_changes
 from chatlint.diff.prompts import parting
 from chatlint.diff.sides import read_side
 from chatlint.errors import TargetError, UsageError
+from chatlint.facts import fact_changes
 from chatlint.pipeline import check
 
 PLAIN = """{%- for m in messages -%}

@@ -211,6 +211,17 @@ def test_a_rule_that_was_not_asked_is_not_unused(tmp_path):
     assert "unused-ignore" not in rules(judged(tmp_path, put(1, note), select=("CT301", "unused-ignore")))
 
 
+def test_codes_are_names_too_but_prefixes_are_not(tmp_path):
+    assert "forged-turns" not in rules(judged(tmp_path, put(1, "{# chatlint: ignore[CT901] so #}")))
+    report = judged(tmp_path, put(1, "{# chatlint: ignore[CT9] so #}"))
+    assert "forged-turns" in rules(report)
+    assert "a comment ignores single rules, not all of CT9" in {
+        one.message for one in report.targets[0].all_findings
+    }
+    note = "{# chatlint: ignore[CT402] no tools #}"
+    assert "unused-ignore" not in rules(judged(tmp_path, put(1, note), ignore=("tool-calls-lost",)))
+
+
 def test_no_comment_hides_that_a_comment_is_wrong(tmp_path):
     note = "{# chatlint: ignore[unused-ignore, tool-calls-lost] hush #}"
     report = judged(tmp_path, put(1, note))

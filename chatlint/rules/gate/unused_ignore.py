@@ -26,6 +26,7 @@ whole template.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from chatlint.config import nearest
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
+_PREFIX = re.compile(r"CT\d{0,2}")
+
+
 @rule("CT125", severity=Severity.WARNING, needs=Stage.REPORT)
 def check(subject: Subject) -> Iterator[Cause]:
     for ignore, rules in subject.unused_ignores:
@@ -51,6 +55,8 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _said(name: str, ignore: Ignore) -> str:
+    if _PREFIX.fullmatch(name):
+        return f"a comment ignores single rules, not all of {name}"
     if not is_rule(name):
         return f"there is no rule {name!r} to ignore: {nearest(name, sorted(rule_names()))}"
     where = "in this template" if ignore.lines is None else f"in line {ignore.lines[0]}"
