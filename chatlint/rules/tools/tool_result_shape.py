@@ -1,7 +1,8 @@
 """Tool results that are a list of text parts are lost, break or print Python.
 
 ## What it does
-Sends the result of a call as text and as a list of text parts, and compares what reaches the prompt.
+Sends the result of a call as text, as a list of text parts and, where that is fine, as an object, and
+compares what reaches the prompt.
 
 ## Why is this bad
 OpenAI's API and tool servers (MCP) give results as parts. A lost result makes the model call again or
@@ -23,6 +24,7 @@ invent the answer; a printed list shows it Python.
 {% if tools %}<|tools|>{{ tools | tojson }}<|end|>
 {% endif %}
 {% for m in messages %}{% set text = m.content or '' %}
+{% if text is mapping %}{% set text = text | tojson %}{% endif %}
 <|{{ m.role }}|>{{ text if text is string else text | map(attribute='text') | join }}
 {%- for c in m.tool_calls or [] %}{% set a = c.function.arguments %}
 <call>{{ c.function.name }} {{ a if a is string else a | tojson }}</call>
@@ -36,7 +38,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import Notation, notation
+from chatlint.probe.reading import Fate, Notation, fate, notation
 from chatlint.rules.calls import RESULT, parts_in, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, joined_parts
@@ -69,6 +71,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     two = subject.see("content/two-parts-result", way)
     if content_shown(two, RESULT) and notation(two, RESULT) not in (Notation.PYTHON, Notation.JSON):
+        yield from _object(subject.see("results/object", way))
         return  # what takes two parts takes one
     seen = [subject.see("calls/one-result", way, parts="tool"), two]
     consequence = "Requests whose tools answer in parts (MCP servers) fail."
@@ -85,6 +88,30 @@ def check(subject: Subject) -> Iterator[Cause]:
         )
     yield from _written(seen, Notation.PYTHON, "Python", Severity.WARNING)
     yield from _written(seen, Notation.JSON, "JSON", Severity.INFO)
+
+
+def _object(seen: Observation) -> Iterator[Cause]:
+    """Where parts are taken for what they are, a result that is an object may still not be."""
+    if not seen.prompt:
+        return
+    if notation(seen, RESULT) is Notation.PYTHON:
+        yield Cause(
+            key="object",
+            message="a tool result that is an object is printed as Python (`{'size': 3}`)",
+            consequence="The model reads Python where every other tool answers in JSON.",
+            sights=(at(seen, RESULT, "the object as Python"),),
+            severity=Severity.INFO,
+            fix="`{{ content if content is string else content | tojson }}`",
+        )
+    elif fate(seen, RESULT) is Fate.DROPPED:
+        yield Cause(
+            key="object lost",
+            message="a tool result that is an object is lost",
+            consequence="The model does not see what its tool answered.",
+            sights=(at_end(seen, "the result is nowhere up to here", lost=RESULT),),
+            severity=Severity.INFO,
+            fix="`{{ content if content is string else content | tojson }}`",
+        )
 
 
 def _written(seen: list[Observation], how: Notation, name: str, severity: Severity) -> Iterator[Cause]:
