@@ -14,7 +14,7 @@ from chatlint.text import visible
 if TYPE_CHECKING:
     from chatlint.config import Settings
     from chatlint.fix.mend import Mended
-    from chatlint.source.package import Package
+    from chatlint.source.package import Package, Template
 
 
 def fix_targets(targets: Sequence[str], settings: Settings, *, write: bool) -> None:
@@ -51,17 +51,26 @@ def _kept_input() -> Callable[[], None]:
 def _mended(target: str, settings: Settings) -> Iterator[tuple[Package, Mended]]:
     from chatlint.fix.mend import mend
     from chatlint.pipeline import read_target
-    from chatlint.rules.selection import Selection
     from chatlint.store.disk import Store
 
-    selection = Selection(settings.select, settings.ignore)
-    wanted = frozenset(rule.name for rule in selection.rules())
     try:
         package = read_target(target, settings, lambda _: None)
     except TargetError:
         return
     for template in package.templates:
-        yield package, mend(package, template, settings, wanted, Store() if settings.cache else None)
+        here = settings.for_target(target, template.place.file)
+        wanted = _wanted(here, template)
+        yield package, mend(package, template, here, wanted, Store() if settings.cache else None)
+
+
+def _wanted(settings: Settings, template: Template) -> frozenset[str]:
+    """The rules whose findings are to be mended: those that are selected, but for what a comment accepts."""
+    from chatlint.rules.ignores import ignores_in
+    from chatlint.rules.selection import Selection
+
+    accepted = {name for one in ignores_in(template.text) if one.harmless for name in one.rules}
+    rules = Selection(settings.select, settings.ignore).rules()
+    return frozenset(rule.name for rule in rules if accepted.isdisjoint((rule.name, rule.code)))
 
 
 def _said(target: str, mended: Mended, *, write: bool) -> Iterator[str]:

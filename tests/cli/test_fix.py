@@ -67,6 +67,15 @@ def test_what_lies_elsewhere_is_only_shown(chatlint, monkeypatch):
     assert "nothing is written: it came from standard input; --diff shows the change" in done.err
 
 
+def test_what_is_accepted_is_not_mended(chatlint, bare, tmp_path):
+    bare.write_text("{# chatlint: ignore[generation-prompt] so #}\n" + BARE)
+    assert chatlint("check", "--diff", "t.jinja", *ONLY).out == ""
+    bare.write_text(BARE)
+    (tmp_path / "chatlint.toml").write_text('[per-target-ignores]\n"t.*" = ["generation-prompt"]\n')
+    assert chatlint("check", "--diff", "t.jinja", *ONLY).out == ""
+    assert "add_generation_prompt" in chatlint("check", "--diff", "t.jinja", *ONLY, "--isolated").out
+
+
 def test_what_cannot_be_mended_says_why(chatlint, tmp_path):
     path = tmp_path / "t.jinja"
     path.write_text(
