@@ -31,6 +31,7 @@ Encode template text and input apart (`chatlint render --tokens` shows how; tran
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.conversation import JSON, value_at, with_value
@@ -40,7 +41,7 @@ from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.ends import TAG, written
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at
+from chatlint.rules.sights import at, bounds
 from chatlint.rules.turns import chats
 
 if TYPE_CHECKING:
@@ -83,14 +84,38 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _structure(subject: Subject) -> list[str]:
-    """Special tokens that the template writes; without a tokenizer, the marks between turns."""
+    """Special tokens that the template writes, and the marks between turns, tokens or not; where there are
+    neither, the words."""
     text = "".join(map(written, (subject.see("roles/system-user"), subject.see("roles/user-assistant-user"))))
     tokens = [token for token in subject.package.markers if token in text]
-    if tokens:
-        return tokens[:_PLANTED]
     output = subject.format
-    turns = " ".join((output.header, *output.end_of_turn)) if output else ""
-    return list(dict.fromkeys(mark for mark in TAG.findall(turns) if mark in text))[:_PLANTED]
+    turns = [*((output.header, *output.end_of_turn) if output else ()), *_between_turns(subject)]
+    marks = dict.fromkeys(mark for mark in TAG.findall(" ".join(turns)) if mark in text)
+    assumed = subject.template.special_tokens.values() if subject.template.special_tokens_assumed else ()
+    found = dict.fromkeys([*tokens, *(mark for mark in marks if mark not in assumed)])
+    return list(found)[:_PLANTED] or _words(subject)
+
+
+def _between_turns(subject: Subject) -> Iterator[str]:
+    """What the template writes between one message and the next."""
+    for probe in ("roles/system-user", "roles/user-assistant-user"):
+        seen = subject.see(probe)
+        count = len(seen.case.conversation.messages)
+        places = [bounds(seen, f"/messages/{index}/content") for index in range(count)]
+        known = [place for place in places if place]
+        for (_, end), (start, _) in pairwise(known):
+            yield seen.text[end:start]
+
+
+def _words(subject: Subject) -> list[str]:
+    """Turns that are told apart by words alone: what stands before every question."""
+    from chatlint.infer.markers import common_suffix
+
+    seen = subject.see("roles/user-assistant-user")
+    questions = [bounds(seen, "/messages/0/content"), bounds(seen, "/messages/2/content")]
+    heads = [seen.text[: place[0]] for place in questions if place]
+    header = common_suffix(heads).strip() if len(heads) > 1 else ""
+    return [header] if any(character.isalnum() for character in header) else []
 
 
 def _fields(subject: Subject) -> Iterator[_Field]:
