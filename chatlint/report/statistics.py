@@ -23,7 +23,18 @@ def statistics(report: Report, canvas: Canvas) -> str:
         _row(kind, count, len(places[kind]))
         for kind, count in sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     ]
-    return "".join(f"{line}\n" for line in table_lines(canvas, rows))
+    lines = [*table_lines(canvas, rows), *_unchecked(report, canvas)]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _unchecked(report: Report, canvas: Canvas) -> Iterator[str]:
+    for target in report.targets:
+        if target.failure:
+            yield from canvas.wrap(
+                [(word, "") for word in f"{target.target}: {target.failure.message}".split(" ")],
+                indent="  ",
+                first=[(f"{target.status} ", "error")],
+            )
 
 
 def _row(kind: tuple[str, str, str], count: int, templates: int) -> Line:

@@ -195,6 +195,8 @@ def test_statistics(chatlint, write):
     done = chatlint("check", "t.jinja", "u.jinja", "--statistics")
     assert done.status == 1
     rows = [line.split() for line in done.out.splitlines()]
+    failed = chatlint("check", "no/such.jinja", "--statistics")
+    assert (failed.status, failed.out.split()[0]) == (3, "failed")
     assert ["1", "CT301", "error", "generation-prompt", "in", "1", "template"] in rows
     assert ["2", "CT303", "warning", "content-shape", "in", "2", "templates"] in rows
     assert [int(row[0]) for row in rows] == sorted((int(row[0]) for row in rows), reverse=True)
