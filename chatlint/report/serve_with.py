@@ -26,12 +26,13 @@ def serving_rows(serving: Serving) -> Iterator[tuple[str, list[Piece]]]:
 
 def basis_rows(serving: Serving, *, verbose: bool = False) -> Iterator[list[Piece]]:
     """What to do where no parser fits, that of several engines once; `verbose`: what all flags rest on."""
-    said: dict[str, list[str]] = {}
+    said: dict[tuple[str, str], list[str]] = {}
     for engine in serving.engines.values():
         if not engine.fits or (verbose and engine.flags):
-            said.setdefault(_unnamed(engine), []).append(f"{engine.name} {engine.version}")
-    for basis, names in said.items():
-        yield [("·", "faint"), *words(_named(basis, names), "faint")]
+            last = "and" if engine.fits else "or"
+            said.setdefault((_unnamed(engine), last), []).append(f"{engine.name} {engine.version}")
+    for (basis, last), names in said.items():
+        yield [("·", "faint"), *words(_named(basis, names, last), "faint")]
     if serving.why_not:
         yield [("·", "faint"), *words(f"transformers: {serving.why_not}", "faint")]
 
@@ -50,12 +51,12 @@ def _unnamed(engine: EngineServing) -> str:
     return engine.basis.replace(f"{engine.name} {engine.version}", _ENGINE)
 
 
-def _named(basis: str, engines: list[str]) -> str:
+def _named(basis: str, engines: list[str], last: str) -> str:
     if _ENGINE in basis:
-        return basis.replace(_ENGINE, _joined(engines))
-    return f"{_joined(name.rpartition(' ')[0] for name in engines)}: {basis}"
+        return basis.replace(_ENGINE, _joined(engines, last))
+    return f"{_joined((name.rpartition(' ')[0] for name in engines), last)}: {basis}"
 
 
-def _joined(names: Iterable[str]) -> str:
+def _joined(names: Iterable[str], last_word: str) -> str:
     *first, last = names
-    return f"{', '.join(first)} or {last}" if first else last
+    return f"{', '.join(first)} {last_word} {last}" if first else last
