@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from chatlint.config import FailOn as FailOn
+    from chatlint.config import Profile as Profile
     from chatlint.config import Settings as Settings
     from chatlint.conversation import Conversation as Conversation
     from chatlint.detect.capability import Capability as Capability
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     from chatlint.verdict import TemplateReport as TemplateReport
 
 _ROOMS = {
-    "config": ("FailOn", "Settings"),
+    "config": ("FailOn", "Profile", "Settings"),
     "conversation": ("Conversation",),
     "detect.capability": ("Capability", "Support"),
     "errors": (

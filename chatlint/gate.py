@@ -162,18 +162,21 @@ def against_baseline(report: Report, file: Path, shown: str) -> Report:
 
 def update_baseline(report: Report, file: Path) -> tuple[int, int]:
     """Accept every finding of the report: how many the baseline has of its targets now, and how many went.
-    Entries of targets that were not checked stay. Raises UsageError where it cannot be written."""
+    Entries of targets that were not checked, and of rules that were not asked, stay. Raises UsageError where
+    it cannot be written."""
     known = read_baseline(file) if file.is_file() else {}
-    new: dict[tuple[str, str], BaselineEntry] = {}
-    checked = set()
+    found: dict[tuple[str, str], BaselineEntry] = {}
+    gone = set()
     for target in report.targets:
-        if target.status is Status.CHECKED:
-            name = named_in(file, target.target, target.kind)
-            checked.add(name)
-            new |= {entry.key: entry for entry in _found(target, name)}
-    before = {key: entry for key, entry in known.items() if entry.target in checked}
-    write_baseline(file, (*(entry for entry in known.values() if entry.target not in checked), *new.values()))
-    return len(new), len(before.keys() - new.keys())
+        name = named_in(file, target.target, target.kind)
+        found |= {entry.key: entry for entry in _found(target, name)}
+        gone |= {
+            entry.key for entry in _entries(known, name) if _was_looked_for(entry, target, report.settings)
+        }
+    gone -= found.keys()
+    kept = {key: entry for key, entry in known.items() if key not in gone}
+    write_baseline(file, {**kept, **found}.values())
+    return len(found), len(gone)
 
 
 def _found(target: TargetReport, name: str) -> list[BaselineEntry]:
@@ -193,8 +196,10 @@ def _entries(known: Mapping[tuple[str, str], BaselineEntry], name: str) -> list[
 def _was_looked_for(entry: BaselineEntry, target: TargetReport, settings: Settings) -> bool:
     """Whether a finding that is not there would have been: its rule was selected and could be evaluated."""
     here = settings.for_target(target.target)
-    return target.status is Status.CHECKED and all(
-        _was_asked(entry.rule, template, here) for template in target.templates
+    return (
+        target.status is Status.CHECKED
+        and not target.internal
+        and all(_was_asked(entry.rule, template, here) for template in target.templates)
     )
 
 

@@ -36,7 +36,10 @@ class _File:
 
     def settings(self) -> Table:
         """The table with the settings."""
-        return _section(self.tables) if self.prefix else self.tables
+        if not self.prefix:
+            return self.tables
+        section = _tools(self.tables).get("chatlint", {})
+        return self.table(self.prefix, section, 'fail-on = "error"')
 
     def fault(self, keys: Sequence[str], message: str, hint: str = "") -> UsageError:
         """What to raise about a key."""
@@ -270,8 +273,3 @@ def _has_section(path: Path) -> bool:
 def _tools(tables: Table) -> Table:
     tools = tables.get("tool", {})
     return tools if isinstance(tools, Mapping) else {}
-
-
-def _section(tables: Table) -> Table:
-    section = _tools(tables).get("chatlint", {})
-    return section if isinstance(section, Mapping) else {}

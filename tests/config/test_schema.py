@@ -91,6 +91,13 @@ def test_both_refuse_and_the_file_says_where(tmp_path, text):
     assert hint in caught.value.hint
 
 
+def test_error_a_section_that_is_none(tmp_path):
+    path = tmp_path / "pyproject.toml"
+    path.write_text("[tool]\nchatlint = 5\n")
+    with pytest.raises(UsageError, match="chatlint must be a table"):
+        read_config(path, Settings())
+
+
 def test_error_lines_of_a_section_of_pyproject(tmp_path):
     path = tmp_path / "pyproject.toml"
     path.write_text("[project]\nselect = 1\n[tool.chatlint]\nselct = []\n")

@@ -26,6 +26,7 @@ PUBLIC = [
     "OutputFormat",
     "OutputParser",
     "Package",
+    "Profile",
     "Prompt",
     "ReasoningDelta",
     "RenderSettings",

@@ -133,6 +133,18 @@ def test_an_update_leaves_other_targets_alone(folder):
     assert file.read_text() == whole
 
 
+def test_an_update_leaves_alone_what_was_not_asked(folder):
+    Path("t.jinja").write_text(LOOP)
+    file = folder / "baseline.json"
+    update_baseline(report_on("t.jinja"), file)
+    whole = file.read_text()
+    assert update_baseline(report_on("t.jinja", select=("CT9",)), file)[1] == 0
+    assert file.read_text() == whole
+    Path("t.jinja").write_text(LOOP + PROMPT)
+    assert update_baseline(report_on("t.jinja", ignore=("CT301",)), file)[1] == 0
+    assert update_baseline(report_on("t.jinja"), file)[1] == 1
+
+
 def test_the_file_is_the_same_on_every_host_and_in_any_order(folder):
     for name in ("t.jinja", "u.jinja"):
         Path(name).write_text(LOOP)

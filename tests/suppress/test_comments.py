@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -21,6 +22,8 @@ LOOP = """{%- for m in messages %}
 {%- endfor %}
 {%- if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}
 """
+ASKED = {"role": "user", "content": "Juniper"}
+ANSWERED = {"role": "assistant", "content": "Kestrel"}
 NOTE = "{# chatlint: ignore[forged-turns] our own input #}"
 
 
@@ -58,6 +61,25 @@ def put(at, note=NOTE, text=LOOP):
 def test_where_it_stands(text, line, holds_for, harmless):
     (ignore,) = ignores_in(text)
     assert (ignore.line, ignore.lines, ignore.harmless) == (line, holds_for, harmless)
+
+
+@pytest.mark.parametrize("name", ["chatml", "qwen3", "llama-3"])
+def test_in_the_bundled_templates_harmless_ones_change_no_prompt(name):
+    template = load(f"corpus:{name}").templates[0]
+    written = template.text.split("\n")
+    conversations = ([ASKED], [{"role": "system", "content": "Walnut"}, ASKED, ANSWERED, ASKED])
+
+    def prompts(text):
+        changed = replace(template, text=text)
+        return [render_prompt(changed, messages).text for messages in conversations]
+
+    before, harmless = prompts(template.text), 0
+    for at in range(0, len(written) + 1, 4):
+        text = "\n".join([*written[:at], NOTE, *written[at:]])
+        (ignore,) = ignores_in(text)
+        harmless += ignore.harmless
+        assert not ignore.harmless or prompts(text) == before
+    assert harmless
 
 
 def test_two_that_change_the_prompt_only_together():
