@@ -144,7 +144,8 @@ def _printed(subject: Subject, explained: set[str]) -> Iterator[Cause]:
     """What is printed though it is undefined: variables, and members that no conversation has."""
     found = Gathering()
     lines: dict[str, int] = {}
-    members = _members(subject)
+    seen = {name for observation in subject.trace.observations for _, name in observation.unset}
+    members = _members(subject) if any(map(_MEMBER.fullmatch, seen)) else set()
     for observation in subject.trace.observations:
         for line, name in observation.unset:
             if _is_hole(name, members) and name not in explained:
