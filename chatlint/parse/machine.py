@@ -36,8 +36,8 @@ Rule 7. The prompt needs no rule. Its end, from the header on, is read like text
 
 How it runs. Readers are generators that yield when they need more text (`stream.py`), so a state of the
 machine is a line of code, not a constant. Between chunks the reader at work may leave a short way in
-`stream.quiet`: it deals with a chunk in which nothing can matter (no character that begins a mark), which is
-most of them. Both ways make the same events.
+`stream.quiet`: it deals with chunks that settle nothing (no mark begins in them, or one goes on), which are
+most. Both ways make the same events.
 """
 
 from __future__ import annotations

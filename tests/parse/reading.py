@@ -55,6 +55,15 @@ def stream(output: OutputFormat, chunks: list[str], **settings) -> list[Event]:
     return events + parser.finish()
 
 
+def by_chunk(
+    output: OutputFormat, chunks: list[str], *, awake: bool = False, **settings
+) -> list[list[Event]]:
+    """The events of each chunk; `awake`: with the reader at work woken for every one, no short way taken."""
+    parser = output.parser(**settings)
+    feed = parser._machine.advance if awake else parser.feed
+    return [*map(feed, chunks), parser.finish()]
+
+
 def check_events(events: list[Event]) -> None:
     """No empty delta; a call starts once, before its arguments, and ends once; indices count up."""
     open_call, calls = None, 0

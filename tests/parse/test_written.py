@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.message import assemble
 from tests.parse.catalogue import CATALOGUE
-from tests.parse.reading import TOOLS, calls_of, check_events, ids_of, stream
+from tests.parse.reading import TOOLS, by_chunk, calls_of, check_events, chunks_of, ids_of, stream
 from tests.parse.writer import write
 
 LETTERS = "abc XYZ 012\n\t\"'\\{}[](),:;=<>/|&#éß漢🎉.-_`$%"
@@ -178,7 +178,10 @@ def check_any_text(name: str, data: st.DataObject) -> None:
     }
     whole = output.parser(**settings_).parse(text)
     for size in (1, 2, 5):
-        events = stream(output, [text[i : i + size] for i in range(0, len(text), size)], **settings_)
+        chunks = chunks_of(text, size)
+        found = by_chunk(output, chunks, **settings_)
+        assert found == by_chunk(output, chunks, awake=True, **settings_), "the short way says otherwise"
+        events = [event for some in found for event in some]
         check_events(events)
         assert assemble(events) == whole
 
