@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.config import Settings
 from chatlint.fix.examined import Examined, Name, examined, with_text
-from chatlint.fix.proof import objection
+from chatlint.fix.proof import UNREACHED, objection
 from chatlint.records import dataclass
 from chatlint.rules.edits import Edits, edited
 from chatlint.rules.rule import Rule
@@ -118,30 +118,28 @@ class _Attempt:
         assert mending is not None
         tried: set[Edits] = set()
         for edits in mending.ways(normalised(self.text)):
-            for chosen in (self._reached(edits), edits):
+            for chosen in (_reached(edits, _lines_before(self.text, edits), self.state), edits):
                 if len(tried) >= _TRIES_EACH or self._tries >= _TRIES:
                     return
                 if chosen and chosen not in tried:
                     tried.add(chosen)
                     yield chosen
 
-    def _reached(self, edits: Edits) -> Edits:
-        """Those at places that some case reaches: of others nothing can be proven."""
-        dead = self.state.trace.unreached
-        lines = zip(edits, _lines_before(self.text, edits), strict=True)
-        return tuple(edit for edit, line in lines if not any(first <= line <= last for first, last in dead))
-
     def _try(self, name: Name, edits: Edits) -> tuple[Examined | None, str]:
         """The template with these edits, where they are proven; else why they are not."""
         self._tries += 1
-        text = _applied(self.text, edits)
+        edits = tuple(sorted(edits, key=lambda edit: edit.start))
+        text, lines = _applied(self.text, edits), _lines_after(self.text, edits)
         package, template = with_text(self.package, self.template, text)
         with ExitStack() as stack:
             new = stack.enter_context(examined(package, template, self.settings))
-            if why := objection(self.state, new, name, _lines_after(self.text, edits)):
-                return None, why
-            self.stack.push(stack.pop_all())
-            return new, ""
+            why = objection(self.state, new, name, lines)
+            if not why:
+                self.stack.push(stack.pop_all())
+                return new, ""
+            fewer = _reached(edits, lines, new)
+        # one edit may make another pointless
+        return self._try(name, fewer) if why == UNREACHED and 0 < len(fewer) < len(edits) else (None, why)
 
     def _smaller(self, name: Name, edits: Edits, best: Examined) -> Examined:
         """The same with as few places changed as will do."""
@@ -155,6 +153,13 @@ class _Attempt:
                 kept.remove(edit)
                 best = better
         return best
+
+
+def _reached(edits: Edits, lines: list[int], state: Examined) -> Edits:
+    """Those at lines that some case reaches: of others nothing can be proven."""
+    dead = state.trace.unreached
+    pairs = zip(edits, lines, strict=True)
+    return tuple(edit for edit, line in pairs if not any(first <= line <= last for first, last in dead))
 
 
 def _belongs_together(edits: Edits) -> bool:
@@ -190,13 +195,12 @@ def _lines_before(source: str, edits: Edits) -> list[int]:
 
 
 def _lines_after(source: str, edits: Edits) -> list[int]:
-    """The lines at which they begin once they are made."""
+    """The lines at which they begin once they are made. They come in their order."""
     from chatlint.render.grammar import normalised
 
     text = normalised(source)
     lines, shift = [], 0
-    ordered = tuple(sorted(edits, key=lambda edit: edit.start))
-    for edit, line in zip(ordered, _lines_before(source, ordered), strict=True):
+    for edit, line in zip(edits, _lines_before(source, edits), strict=True):
         lines.append(line + shift)
         shift += edit.text.count("\n") - text.count("\n", edit.start, edit.end)
     return lines

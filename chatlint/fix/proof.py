@@ -4,7 +4,7 @@ What is asked of the old template is asked of the new one, and the other way rou
 no error and no warning may be new, and every case that passed must give the same prompt, byte for byte. Each
 case passed that gave a prompt which does not show the fault; a refusal in words counts as well, and must
 stay, unless it is the fault. A case that broke may give a prompt now, and one that shows the fault may give
-another.
+another: that of the same conversation in a form which means the same, where there is one (`Mending.alike`).
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from chatlint.rules.cause import Cause
     from chatlint.rules.rule import Rule
 
+UNREACHED = "no case reaches the place"
+
 
 def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = ()) -> str:
     """Why the change must not be made, "" where it is proven. `lines` of the new template are those that
@@ -42,8 +44,10 @@ def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = (
         return "messages would no longer come back from their own text"
     if changed := _changed(old.trace, new.trace, cause.mending):
         return changed
+    if unlike := _unlike(old.trace, new.trace, cause.mending):
+        return unlike
     if any(first <= line <= last for line in lines for first, last in new.trace.unreached):
-        return "no case reaches the place"
+        return UNREACHED
     return _on_hosts(old, new, cause.hosts, cause.mending)
 
 
@@ -72,6 +76,23 @@ def _changed(old: Trace, new: Trace, mending: Mending) -> str:
     for before, after in zip(old.ask_all(cases), new.ask_all(cases), strict=True):
         if not _keeps(before, after, mending):
             return f"{before.case.id} would give another prompt"
+    return ""
+
+
+def _unlike(old: Trace, new: Trace, mending: Mending) -> str:
+    """Whether a case changes, and is still not written as one that means the same."""
+    if mending.alike is None:
+        return ""
+    axis, (usual, *others) = mending.alike
+    known = set(new.probes.ids())
+    for case in [one.case for one in old.observations if one.case.probe in known]:
+        variant = dict(case.variant)
+        right = new.look(case.probe, variant, {axis: usual})
+        for value in others if axis not in variant else ():
+            before, after = (trace.look(case.probe, variant, {axis: value}) for trace in (old, new))
+            changed = after.prompt is not None and after.text != before.text
+            if changed and right.prompt and after.text != right.text:
+                return f"{after.case.id} would be written otherwise than {right.case.id}"
     return ""
 
 

@@ -34,10 +34,14 @@ Ways: TypeAlias = "Callable[[str], Iterable[Edits]]"
 @dataclass(frozen=True, slots=True)
 class Mending:
     """How a cause may be mended: `ways` from a normalised source to edits, and `shows`, which tells whether
-    an observation shows the fault. Those, and cases that broke, may change; all others must stay."""
+    an observation shows the fault. Those, and cases that broke, may change; all others must stay.
+
+    `alike`: an axis, and values of it that mean the same, the first of them written well. A case that changes
+    must become what the same case with that value is."""
 
     ways: Ways
     shows: Callable[[Observation], bool]
+    alike: tuple[str, tuple[str, ...]] | None = None
 
 
 def edited(source: str, edits: Iterable[Edit]) -> str:
@@ -207,7 +211,7 @@ def joined_parts(member: str) -> Ways:
             one.around(
                 "",
                 f" | map(attribute='text') | join if {one.text} is iterable and {one.text} is not string "
-                f"else {one.text}",
+                f"and {one.text} is not mapping else {one.text}",
             )
             for one in _asked(source, member)
         )

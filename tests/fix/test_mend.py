@@ -93,7 +93,7 @@ TABLE = [
       "+ {% if tools %}<|tools|>{% for t in tools %}{{ t | tojson }}{% for n, p in ((t.function.parameters or {}).properties or {}).items() %}{% if p.type == 'array' %}{{ p['items'] }}{% endif %}{% endfor %}{% endfor %}<|end|>"]),
     ("content-shape", BARE, "", "",
      ["- {% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>",
-      "+ {% for m in messages %}<|{{ m.role }}|>{{ m.content | map(attribute='text') | join if m.content is iterable and m.content is not string else m.content }}<|end|>"]),
+      "+ {% for m in messages %}<|{{ m.role }}|>{{ m.content | map(attribute='text') | join if m.content is iterable and m.content is not string and m.content is not mapping else m.content }}<|end|>"]),
     ("empty-tools-not-neutral", GOOD, "{% if tools %}", "{% if tools is not none and tools is defined %}",
      ["- {% if tools is not none and tools is defined %}<|tools|>{% for t in tools %}{{ t | tojson }}{% endfor %}<|end|>",
       "+ {% if tools is not none and tools %}<|tools|>{% for t in tools %}{{ t | tojson }}{% endfor %}<|end|>"]),

@@ -78,5 +78,5 @@ def check(subject: Subject) -> Iterator[Cause]:
             consequence="The second request of every agent whose calls have no text fails.",
             sights=tuple(Sight(one) for one in broken),
             fix="`{{ message.content or '' }}`, or test `message.content is defined`.",
-            mending=Mending(with_default("content", "''"), lambda _: False),
+            mending=Mending(with_default("content", "''"), lambda _: False, ("content", ("empty", "absent"))),
         )

@@ -64,7 +64,7 @@ def _shows(seen: Observation) -> bool:
     return null and bool(_NULL.search(seen.text))
 
 
-_MENDING = Mending(with_default("content", "''"), _shows)
+_MENDING = Mending(with_default("content", "''"), _shows, ("content", ("empty", "null", "absent")))
 
 
 class _Other(NamedTuple):

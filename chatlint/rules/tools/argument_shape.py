@@ -65,7 +65,7 @@ def _shows(seen: Observation) -> bool:
     )
 
 
-_MENDING = Mending(text_or_json("arguments"), _shows)
+_MENDING = Mending(text_or_json("arguments"), _shows, ("arguments", ("object", "string")))
 
 
 @rule("CT405", severity=Severity.WARNING)

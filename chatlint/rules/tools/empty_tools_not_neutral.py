@@ -58,7 +58,7 @@ def _shows(seen: Observation) -> bool:
     return seen.case.conversation.tools is not None and not seen.case.conversation.tools
 
 
-_MENDING = Mending(by_truth("tools"), _shows)
+_MENDING = Mending(by_truth("tools"), _shows, ("tools", ("given", "ensured")))
 
 
 @rule("CT416", severity=Severity.WARNING)

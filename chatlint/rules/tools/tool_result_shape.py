@@ -61,7 +61,7 @@ def _shows(seen: Observation) -> bool:
     return any(notation(seen, pointer) in (Notation.PYTHON, Notation.JSON) for pointer in listed)
 
 
-_MENDING = Mending(joined_parts("content"), _shows)
+_MENDING = Mending(joined_parts("content"), _shows, ("parts", ("given", "all")))
 
 
 @rule("CT406", severity=Severity.ERROR)
