@@ -11,6 +11,8 @@ from chatlint.records import dataclass
 from chatlint.rules.finding import Location
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from chatlint.config import Settings
     from chatlint.detect.calls import CallForm
     from chatlint.detect.capability import Capabilities, Switch
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from chatlint.parse.formats import OutputFormat
     from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
+    from chatlint.render.rendered import RenderSettings
     from chatlint.render.shaping import Manners
     from chatlint.render.syntax import Syntax, SyntaxFault
     from chatlint.rules.ignores import Ignore
@@ -188,6 +191,30 @@ class Subject:
         if host_named(host).server in (Server.VLLM, Server.VLLM_RS):
             return vllm_manners(self.template.text)
         return Manners.of_caps(self.capabilities.chat_template_caps if self.capabilities else {})
+
+    def at(self, now: datetime | None) -> Trace:
+        """A trace of the same template at another time, or on a host without a clock (None), to be closed by
+        the caller."""
+        from dataclasses import replace
+
+        return self._another(replace(self.trace.settings, now=now))
+
+    def untrimmed(self) -> Trace:
+        """A trace of the same template on a host that does not trim white space, to be closed by the
+        caller."""
+        from dataclasses import replace
+
+        return self._another(replace(self.trace.settings, trims=False))
+
+    def again(self) -> Trace:
+        """Another trace of the same template, for cases that are no probe's and may hit bounds; to be closed
+        by the caller."""
+        return self._another(self.trace.settings)
+
+    def _another(self, settings: RenderSettings) -> Trace:
+        from chatlint.probe.trace import Trace
+
+        return Trace(self.template, settings, self.trace.store, probes=self.trace.probes)
 
     def locate(self, line: int, column: int = 0) -> Location:
         """A place in the template as a place in the file that holds it."""
