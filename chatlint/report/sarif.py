@@ -23,7 +23,7 @@ from chatlint.report.places import (
     placed_findings,
     suppressed_findings,
 )
-from chatlint.rules.catalogue import find_rule
+from chatlint.rules.catalogue import rule_named
 from chatlint.rules.finding import Finding, Severity, SuppressedBy
 from chatlint.rules.rule import Rule
 from chatlint.source.package import TargetKind
@@ -49,7 +49,7 @@ def _run(report: Report) -> dict[str, JSON]:
         for template, finding in (*placed_findings(target), *suppressed_findings(target))
     ]
     names = sorted({finding.rule for _, _, finding in found})
-    rules = [_known(name) for name in names]
+    rules = [rule_named(name) for name in names]
     results: list[JSON] = [
         {**_result(target, template, finding, names.index(finding.rule)), **_state(report, finding)}
         for target, template, finding in found
@@ -70,16 +70,6 @@ def _run(report: Report) -> dict[str, JSON]:
         "artifacts": list(_artifacts(report)),
         "results": [*results, *_absent(report)],
     }
-
-
-def _known(name: str) -> Rule | None:
-    """The rule of that name, None where this version of chatlint does not have it."""
-    from chatlint.errors import UsageError
-
-    try:
-        return find_rule(name)
-    except UsageError:
-        return None
 
 
 def _rule(rule: Rule) -> dict[str, JSON]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 from itertools import pairwise
@@ -36,6 +36,19 @@ def _rule_in(module: str) -> Rule:
     if not isinstance(found, Rule):
         raise InternalError(f"{module} holds no rule: its `check` is not decorated with @rule")
     return found
+
+
+@cache
+def rule_named(name: str) -> Rule | None:
+    """The rule of that name, None if there is none. Of all rules' modules only its own is imported."""
+    import chatlint.rules as room
+
+    module = name.replace("-", "_")
+    if not module.isidentifier() or module.startswith("_"):
+        return None
+    categories = [one.name for one in pkgutil.iter_modules(room.__path__) if one.ispkg]
+    places = (f"{room.__name__}.{category}.{module}" for category in categories)
+    return next((_rule_in(place) for place in places if importlib.util.find_spec(place)), None)
 
 
 def find_rule(name: str) -> Rule:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from chatlint.rules.catalogue import all_rules
+from chatlint.rules.catalogue import all_rules, rule_named
 from chatlint.source.bundled import corpus_names
 
 
@@ -14,6 +14,11 @@ def test_rules(chatlint):
     assert listed == [rule.name for rule in all_rules()]
     as_json = json.loads(chatlint("rules", "--format", "json").out)
     assert [one["code"] for one in as_json] == [rule.code for rule in all_rules()]
+
+
+def test_a_rule_is_found_by_its_name_alone():
+    assert [rule_named(rule.name) for rule in all_rules()] == list(all_rules())
+    assert [rule_named(name) for name in ("no-such-rule", "", "..", "a b", "CT401", "__init__")] == [None] * 6
 
 
 def test_every_rule_has_a_page(chatlint):

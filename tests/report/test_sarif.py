@@ -13,7 +13,7 @@ import pytest
 
 from chatlint import check
 from chatlint.config import Settings
-from chatlint.report import REPORTERS
+from chatlint.report import REPORTERS, sarif
 from chatlint.report.canvas import Canvas
 from chatlint.rules import catalogue
 from chatlint.rules.catalogue import find_rule
@@ -81,6 +81,7 @@ def test_former_names_of_a_rule_are_said(report, monkeypatch):
     renamed = replace(find_rule("tool-calls-lost"), formerly=("calls-lost",))
     monkeypatch.setattr(catalogue, "all_rules", lambda: (renamed,))
     assert catalogue.find_rule("calls-lost") is renamed
+    monkeypatch.setattr(sarif, "rule_named", {"tool-calls-lost": renamed}.get)
     rules = {rule["id"]: rule for rule in run_of(report)["tool"]["driver"]["rules"]}
     assert rules["tool-calls-lost"]["deprecatedIds"] == ["calls-lost"]
     assert rules["no-bos"] == {"id": "no-bos"}, "a rule of another version"
