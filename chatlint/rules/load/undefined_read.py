@@ -59,7 +59,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     explained = {one.name for one in called} | _FOREIGN
     for name, sights in broken.items():
         if name not in explained:
-            yield _breaks(name, sights)
+            stored = name in variables and variables[name].stored
+            yield _breaks(name, sights, stored=stored)
     yield from _printed(subject, explained | broken.keys())
     yield from _unknown(subject)
 
@@ -129,13 +130,17 @@ def _foreign(variable: Variable) -> Cause:
     )
 
 
-def _breaks(name: str, sights: tuple[Sight, ...]) -> Cause:
+def _breaks(name: str, sights: tuple[Sight, ...], *, stored: bool) -> Cause:
+    """What a template sets itself, but not on every path, breaks conversations: that those break is an error
+    of the rules about them."""
     return Cause(
         key=f"breaks: {name}",
         message=f"the template breaks where `{name}` is not set",
-        consequence="Requests fail unless every caller passes it.",
+        consequence="It is set on some paths only, and conversations that take another one fail."
+        if stored
+        else "Requests fail unless every caller passes it.",
         sights=sights,
-        severity=Severity.ERROR,
+        severity=Severity.WARNING if stored else Severity.ERROR,
         fix=f"Give it a default: `set {name} = {name} | default(…)`.",
     )
 
@@ -158,7 +163,7 @@ def _printed(subject: Subject, explained: set[str]) -> Iterator[Cause]:
             consequence="The prompt has a hole there, and nothing fails.",
             sights=sights,
             line=lines[name],
-            severity=Severity.ERROR if _always(subject, name) else None,
+            severity=Severity.ERROR if not name.startswith("/") and _always(subject, name) else None,
             fix="Write the name that was meant, or give a default.",
         )
 
