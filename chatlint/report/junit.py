@@ -7,6 +7,7 @@ could not be told, or was accepted, is skipped; what could not be loaded or aske
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
 from chatlint.records import dataclass
@@ -63,7 +64,9 @@ def _tests(report: Report, target: TargetReport, template: TemplateReport) -> It
     found = {finding.rule for finding in (*template.findings, *target.findings)}
     for finding in template.suppressed:
         untold.setdefault(finding.rule, f"suppressed {accepted(finding)}: {finding.message}")
-    for rule in Selection(report.settings.select, report.settings.ignore).rules():
+    settings = report.settings.for_target(target.target, template.template.place.file)
+    chosen = Selection(settings.select, settings.ignore)
+    for rule in (*chosen.rules(), *replace(chosen, on_report=True).rules()):
         if rule.name in untold and rule.name not in found:
             yield _Test(rule.name, "skipped", untold[rule.name])
         elif rule.name not in found:

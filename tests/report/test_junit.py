@@ -47,6 +47,17 @@ def test_rules_that_found_nothing_have_passed():
     assert found["m", "tool-result-shape"] == []
 
 
+def test_rules_that_did_not_run_on_a_target_are_no_tests_of_it():
+    settings = Settings(select=("no-such-token", "syntax"), per_target_ignores={"m": ("no-such-token",)})
+    template = template_report(findings=(), suppressed=(), failures=(), unevaluated=())
+    targets = tuple(TargetReport(name, TargetKind.FILE, templates=(template,)) for name in ("m", "n"))
+    assert list(outcomes(Report(settings, targets))) == [
+        ("m", "syntax"),
+        ("n", "syntax"),
+        ("n", "no-such-token"),
+    ]
+
+
 @pytest.mark.parametrize("threshold", list(FailOn))
 @pytest.mark.parametrize("severity", list(Severity))
 def test_a_failure_is_what_fails_the_run(threshold, severity):
