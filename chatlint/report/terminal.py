@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chatlint.report.canvas import Canvas, Piece
+from chatlint.report.excerpt import excerpt
 from chatlint.report.finding import finding_lines, words
 from chatlint.report.infos import info_lines
 from chatlint.report.overview import overview_lines
@@ -40,8 +41,8 @@ def _target(canvas: Canvas, target: TargetReport) -> Iterator[str]:
 
 
 def _title(canvas: Canvas, text: str) -> str:
-    """A name in a rule as wide as the canvas."""
-    name = canvas.fit(text, canvas.width - 6)
+    """A name in a rule as wide as the canvas. Of one that is wider the end is kept: it says more."""
+    name = excerpt(canvas, text, len(text), len(text), canvas.width - 6).text
     rule = "─" * (canvas.width - 4 - canvas.cells(name))
     return canvas.draw([("── ", "rule"), (name, "strong"), (f" {rule}", "rule")])
 
