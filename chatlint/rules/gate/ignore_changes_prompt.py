@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
-from chatlint.rules.ignores import ignores_in
 from chatlint.rules.rule import Stage, rule
 
 if TYPE_CHECKING:
@@ -43,6 +42,8 @@ if TYPE_CHECKING:
 
 @rule("CT124", severity=Severity.WARNING, needs=Stage.TEXT)
 def check(subject: Subject) -> Iterator[Cause]:
+    from chatlint.rules.ignores import ignores_in
+
     for ignore in ignores_in(subject.template.text):
         if not ignore.harmless:
             named = ", ".join(ignore.rules)
