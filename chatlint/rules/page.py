@@ -1,12 +1,12 @@
 """A rule's page: its docstring, read into sections and examples.
 
-Headings: `What it does`, `Why is this bad`, `Example`, and where there is more to say than the finding
-does, `Fix`. The example holds a template that the rule finds (```` ```jinja bad ````), one that nothing
-finds (```` ```jinja good ````), and for rules about a package what is in it: ```` ```json tokenizer.json ````
-(facts about tokens), `copies` (templates by file), `named` (templates by name), `base` (a template),
-`response_template` (that of the tokenizer's files), `named_parsers` (those of a model card). What a rule makes of the user's wishes needs those:
-```` ```toml chatlint.toml ````, `expected` (facts of a saved report), `reference` (a conversation and its
-prompt)."""
+Headings: `What it does`, `Why is this bad`, `Example`, and where there is more to say than the finding does,
+`Fix`. The example holds a template that the rule finds (```` ```jinja bad ````), one that nothing finds (````
+```jinja good ````), and for rules about a package what is in it: ```` ```json tokenizer.json ```` (facts
+about tokens), `copies` (templates by file), `named` (templates by name), `base` (a template),
+`response_template` (that of the tokenizer's files), `named_parsers` (those of a model card). What a rule
+makes of the user's wishes needs those: ```` ```toml chatlint.toml ````, `expected` (facts of a saved report),
+`reference` (a conversation and its prompt)."""
 
 from __future__ import annotations
 

@@ -25,11 +25,12 @@ def spaced(subject: Subject) -> Observation:
     way = supported(subject)
     axes = {**subject.footing.variant, **(way or {})}
     for probe in (*((_WITH_CALLS,) if way is not None else ()), *_PLAIN):
-        if subject.trace.look(probe, axes).prompt is not None:
-            known = subject.trace.probes.probe(probe).conversation
-            changed = replace(known, messages=tuple(map(_spaced, known.messages)))
-            name = f"content/spaced-{probe.rpartition('/')[2]}"
-            return subject.trace.ask_conversation(name, applied(changed, axes))
+        known = subject.trace.probes.probe(probe).conversation
+        changed = replace(known, messages=tuple(map(_spaced, known.messages)))
+        name = f"content/spaced-{probe.rpartition('/')[2]}"
+        seen = subject.trace.ask_conversation(name, applied(changed, axes))
+        if seen.prompt is not None:
+            return seen
     return subject.see("content/whitespace-user")
 
 

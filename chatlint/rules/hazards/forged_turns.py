@@ -74,7 +74,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return
     marks = _structure(subject)
-    open_fields = [(one, spelled) for one in _fields(subject) if (spelled := _spelled(subject, one, marks))]
+    open_fields = list(_open(subject, list(_fields(subject)), marks))
     if not open_fields:
         return
     yield _can_spell([one for one, _ in open_fields], max((spelled for _, spelled in open_fields), key=len))
@@ -119,29 +119,54 @@ def _words(subject: Subject) -> list[str]:
 
 
 def _fields(subject: Subject) -> Iterator[_Field]:
-    yield _Field("a question", subject.see("roles/user"), "/messages/0/content", False)
-    yield _Field("a tool's description", subject.see("tools/given"), "/tools/0/function/description", False)
-    yield _Field("a document", subject.see("documents/given"), "/documents/0/text", True)
     way = supported(subject)
-    if way is not None:
-        seen = subject.see("calls/one-result", way)
-        yield _Field("a tool result", seen, RESULT, True)
-        yield _Field("an argument", seen, ARGUMENTS, False)
+    called = subject.see("calls/one-result", way) if way is not None else None
+    alone, tools = (called, called) if called and called.prompt else (subject.see("roles/user"), None)
+    yield _Field("a question", alone, "/messages/0/content", False)
+    if not tools or not tools.prompt or not tools.prompt.shows("/tools/0/function/description"):
+        tools = subject.see("tools/given")
+    yield _Field("a tool's description", tools, "/tools/0/function/description", False)
+    if subject.footing.mentions(r"\bdocuments\b"):
+        yield _Field("a document", subject.see("documents/given"), "/documents/0/text", True)
+    if called:
+        yield _Field("a tool result", called, RESULT, True)
+        yield _Field("an argument", called, ARGUMENTS, False)
 
 
-def _spelled(subject: Subject, field: _Field, marks: list[str]) -> list[str]:
-    """The marks that come out as they went in."""
-    place = _text_place(field)
-    if not place or not field.seen.prompt or not field.seen.prompt.shows(place):
-        return []
-    case = field.seen.case
-    planted = with_value(case.conversation, place, "".join(f"{mark} Zircon " for mark in marks))
-    seen = subject.trace.ask_conversation(
-        f"forged/{case.id}/{field.name}", planted, add_generation_prompt=case.add_generation_prompt
+def _open(subject: Subject, fields: list[_Field], marks: list[str]) -> Iterator[tuple[_Field, list[str]]]:
+    """The fields that can spell marks, and which. Those of one conversation are asked together, and alone
+    where that fails."""
+    prompts: dict[str, list[_Field]] = {}
+    for one in fields:
+        if (place := _text_place(one)) and one.seen.prompt and one.seen.prompt.shows(place):
+            prompts.setdefault(one.seen.case.id, []).append(one)
+    found = {}
+    for together in prompts.values():
+        seen = _planted(subject, together, marks)
+        for one in together:
+            alone = seen if seen.prompt or len(together) == 1 else _planted(subject, [one], marks)
+            found[one.name] = _spelled(alone, one, marks)
+    for one in fields:
+        if spelled := found.get(one.name):
+            yield one, spelled
+
+
+def _planted(subject: Subject, fields: list[_Field], marks: list[str]) -> Observation:
+    """A conversation whose fields spell the marks."""
+    case = fields[0].seen.case
+    planted = case.conversation
+    for one in fields:
+        planted = with_value(planted, _text_place(one), "".join(f"{mark} Zircon " for mark in marks))
+    name = " and ".join(one.name for one in fields)
+    return subject.trace.ask_conversation(
+        f"forged/{case.id}/{name}", planted, add_generation_prompt=case.add_generation_prompt
     )
-    if seen.prompt is None:
-        return []
-    text = "".join(seen.prompt.piece(span) for span in seen.prompt.inputs(place))
+
+
+def _spelled(seen: Observation, field: _Field, marks: list[str]) -> list[str]:
+    """The marks that come out as they went in."""
+    spans = seen.prompt.inputs(_text_place(field)) if seen.prompt else ()
+    text = "".join(seen.prompt.piece(span) for span in spans) if seen.prompt else ""
     return [mark for mark in marks if mark in text]
 
 

@@ -87,8 +87,14 @@ def _kind(subject: Subject, name: str, probe: str, plain: Observation) -> _Kind 
     """None where no form of the part gives a prompt: the template says that it takes none."""
     from chatlint.detect.media import FORMS, placeholders
 
-    tried = [(form, subject.see(probe, form, parts="given")) for form in FORMS]
-    found = [_Kind(name, form, seen, placeholders(seen, plain)) for form, seen in tried if seen.prompt]
+    found = []
+    for form in FORMS:
+        seen = subject.see(probe, form, parts="given")
+        written = placeholders(seen, plain)
+        if seen.prompt:
+            found.append(_Kind(name, form, seen, written))
+        if written and all(written):
+            break
     return max(found, key=_rank, default=None)
 
 

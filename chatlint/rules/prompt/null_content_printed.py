@@ -105,7 +105,8 @@ def _others(subject: Subject, trace: Trace, way: Variant | None) -> Iterator[Cau
     for other in (_REASONING, *((_ARGUMENTS,) if way is not None else ())):
         if not subject.footing.mentions(other.named):
             continue
-        axes = {**subject.footing.variant, **((way or {}) if other is _ARGUMENTS else {})}
+        of_calls = (way or {}) if other is _ARGUMENTS else {}
+        axes = {**subject.footing.variant, **of_calls, "generation": "off"}
         null, nothing = trace.look(other.null, axes), subject.trace.look(other.nothing, axes)
         sight = _printed(null, nothing)
         breaks = other is _REASONING and faulted(null) and nothing.prompt is not None

@@ -55,7 +55,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         thought = subject.see("prefill/closed-thought", {"continue": "content"})
         if not _continued(thought):
             yield _altered(thought, "thought")
-    if subject.footing.mentions("raise_exception"):
+    if subject.see("content/empty-assistant").failure:
         yield from _empty(subject.see("prefill/empty", generation="off"))
 
 

@@ -65,7 +65,8 @@ _MENDING = Mending(by_truth("tools"), _shows, ("tools", ("given", "ensured")))
 def check(subject: Subject) -> Iterator[Cause]:
     if not subject.footing.mentions(r"\btools\b") or "tools" in subject.footing.variant:
         return
-    pairs = [(subject.see(probe), subject.see(probe, tools="ensured")) for probe in _PROBES]
+    probe = next((probe for probe in _PROBES if subject.see(probe).prompt), _PROBES[0])
+    pairs = [(subject.see(probe), subject.see(probe, tools="ensured"))]
     failed = [empty for none, empty in pairs if none.prompt and (faulted(empty) or declined(empty))]
     differ = [
         (none, empty) for none, empty in pairs if none.prompt and empty.prompt and none.text != empty.text

@@ -48,6 +48,7 @@ from chatlint.rules.calls import advertises
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
+from chatlint.rules.schemas import looks_inside
 from chatlint.rules.sights import at, bounds
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ _TOOL = "/tools/0/function"
 _TEXTS = (f"{_TOOL}/description", f"{_TOOL}/parameters/properties/plum/description")
 _KEY = re.compile(r"[\"']\w+[\"']\s*:\s*\"$")
 _OPTIONS = re.compile(r"\|\s*tojson\s*\(([^()]*(?:\([^()]*\))?[^()]*)\)")
+_CHANGES = r"dictsort|\|\s*(e|escape|replace|string)\b"
 _FOREIGN = {
     "ensure_ascii": "minijinja fails on it",
     "separators": "minijinja fails on it",
@@ -72,11 +74,12 @@ and others), llama.cpp (llama-cpp-python 0.3.36)."""
 
 @rule("CT419", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
-    yield from _options(subject)
-    if not advertises(subject):
-        return
-    seen = subject.see(_PROBE)
-    if seen.prompt is not None:
+    options = list(_options(subject))
+    yield from options
+    # where tools are only handed to `tojson`, nothing can change their texts
+    touched = options or looks_inside(subject) or subject.footing.mentions(_CHANGES)
+    seen = subject.see(_PROBE) if touched and advertises(subject) else None
+    if seen and seen.prompt:
         yield from _spelled(seen)
         yield from _reordered(seen)
 
