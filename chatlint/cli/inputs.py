@@ -24,10 +24,12 @@ def share_input(*paths: str | None) -> None:
 
 
 def read_conversation(messages: str, tools: str | None, kwargs: str | None) -> Conversation:
-    """A conversation from a file of messages (a list, or an object with `messages` and what belongs to them),
-    a file of tools, and template kwargs as JSON. Raises UsageError for what is not one."""
+    """A conversation from a file of messages (a list, an object with `messages` and what belongs to them, or
+    a probe), a file of tools, and template kwargs as JSON. Raises UsageError for what is not one."""
     content = read_json(messages)
     whole = content if isinstance(content, Mapping) else {"messages": content}
+    inner = whole.get("conversation")
+    whole = inner if isinstance(inner, Mapping) else whole
     documents = whole.get("documents")
     return Conversation(
         messages=objects(whole.get("messages"), f"{messages}: messages"),

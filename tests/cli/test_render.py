@@ -35,6 +35,13 @@ def test_without_a_generation_prompt(chatlint, template, messages):
     assert done.out == "<bos_token><user>Grüße\x1b[31m\n"
 
 
+def test_a_probe_is_a_conversation_too(chatlint, template, messages, tmp_path):
+    inner = {"messages": json.loads(messages.read_text())}
+    (tmp_path / "p.json").write_text(json.dumps({"id": "a/b", "title": "", "why": "", "conversation": inner}))
+    alike = [chatlint("render", template, "--messages", file).out for file in (messages, "p.json")]
+    assert alike[0] == alike[1]
+
+
 def test_tools_and_kwargs(chatlint, template, messages, tmp_path):
     (tmp_path / "tools.json").write_text('{"tools": [{"type": "function", "function": {"name": "f"}}]}')
     done = chatlint(
