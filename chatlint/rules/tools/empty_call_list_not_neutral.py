@@ -34,6 +34,7 @@ the answer's text is lost, or the request is refused because there is not exactl
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import OLDER
@@ -76,7 +77,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     yield from found
     if not found and subject.trace.settings.host != OLDER and subject.footing.mentions(_ASKED):
         with subject.on_host(OLDER) as older:
-            yield from _causes(older, subject, "content/null-call-list", "`tool_calls: null`")
+            for cause in _causes(older, subject, "content/null-call-list", "`tool_calls: null`"):
+                yield replace(cause, severity=Severity.WARNING)  # newer hosts never hand it on
 
 
 def _causes(trace: Trace, subject: Subject, probe: str, given: str) -> Iterator[Cause]:
