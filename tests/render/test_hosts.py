@@ -191,3 +191,15 @@ def test_the_rust_front_end_of_vllm():
     (joined,) = messages_seen(SHOW, "vllm-rs", [PARTS])
     assert joined == {"role": "user", "content": "WalnutBluff"}
     assert prompt(SHOW, "vllm-rs", [USER]).text.endswith("no tools")
+
+
+@pytest.mark.parametrize("host", ["llama.cpp", "vllm-rs"])
+def test_parts_that_a_server_refuses(host):
+    thought = {
+        "role": "assistant",
+        "content": [{"type": "thinking", "thinking": "Hm."}, {"type": "text", "text": "a"}],
+    }
+    renderer = open_renderer(template(SHOW), RenderSettings(host))
+    failure = renderer.render(RenderRequest(Conversation((USER, thought)))).failure
+    assert failure is not None
+    assert failure.kind is FailureKind.HOST
