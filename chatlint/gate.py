@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from chatlint.config import Settings
+from chatlint.config import Profile, Settings
 from chatlint.conversation import JSON
 from chatlint.facts import FactChange, fact_changes
 from chatlint.probe.own import GROUP
@@ -17,7 +17,7 @@ from chatlint.rules.finding import Finding
 from chatlint.rules.ignores import MARK, Ignore, ignores_in
 from chatlint.rules.severity import weighed
 from chatlint.rules.subject import FactDrift
-from chatlint.source.package import Package, Template
+from chatlint.source.package import Package, TargetKind, Template
 from chatlint.suppress.baseline import (
     BaselineEntry,
     accepted,
@@ -26,17 +26,14 @@ from chatlint.suppress.baseline import (
     read_baseline,
     write_baseline,
 )
-from chatlint.suppress.comments import Unused, suppress, unused
+from chatlint.suppress.comments import ASKED_FOR, Unused, suppress, unused
 from chatlint.verdict import BaselineUse, Report, Status, TargetReport, TemplateReport
-
-_ASKED_FOR = "CT12"
-"""Codes of rules about requirements, expectations and comments."""
 
 
 def held(report: TemplateReport, template: Template, package: Package, settings: Settings) -> TemplateReport:
     """The report on a template, with what the user expects of it and without what the template's comments
     ask not to be told of."""
-    ignores = ignores_in(template.text) if MARK in template.text else ()
+    ignores = ignores_in(template.text) if MARK in template.text and _obeys(package, settings) else ()
     if not ignores and settings.expected is None:
         return report
     drift = _drift(report, template, package, settings)
@@ -44,6 +41,12 @@ def held(report: TemplateReport, template: Template, package: Package, settings:
     if drift or missed:
         report = _with_rules_on_report(report, template, package, settings, drift, missed)
     return _suppressed(report, ignores, template)
+
+
+def _obeys(package: Package, settings: Settings) -> bool:
+    """Whether comments count. The author of a template from elsewhere is not its judge."""
+    elsewhere = package.target.kind is TargetKind.HUB or settings.untrusted
+    return not elsewhere and settings.profile is not Profile.SECURITY
 
 
 def _unused(report: TemplateReport, ignores: tuple[Ignore, ...], settings: Settings) -> Unused:
@@ -140,7 +143,9 @@ def _comparable(now: Mapping[str, JSON], expected: Mapping[str, JSON]) -> dict[s
 def _is_of_own(limit: JSON) -> bool:
     """Whether only conversations of the user's own were refused: a folder of them may be new."""
     cases = limit.get("cases") if isinstance(limit, Mapping) else None
-    return isinstance(cases, list) and all(str(case).startswith(f"{GROUP}/") for case in cases)
+    return (
+        isinstance(cases, list) and bool(cases) and all(str(case).startswith(f"{GROUP}/") for case in cases)
+    )
 
 
 # -- the baseline --------------------------------------------------------------------------------------------
@@ -184,7 +189,7 @@ def _found(target: TargetReport, name: str) -> list[BaselineEntry]:
     so where it is asked for."""
     entries = [entry_of(name, "", finding) for finding in target.findings]
     for template in target.templates:
-        findings = (one for one in template.findings if not one.code.startswith(_ASKED_FOR))
+        findings = (one for one in template.findings if not one.code.startswith(ASKED_FOR))
         entries += [entry_of(name, template.template.name, finding) for finding in findings]
     return entries
 

@@ -11,8 +11,8 @@ from chatlint.source.package import TemplatePlace
 from chatlint.source.place import template_position
 
 Unused = tuple[tuple[Ignore, tuple[str, ...]], ...]
-_OWN = frozenset(("unused-ignore", "ignore-changes-prompt"))
-"""Rules about such comments: none can hide that it is wrong."""
+ASKED_FOR = "CT12"
+"""Codes of rules on what the user asks for, and on such comments: no comment can hide what they find."""
 
 
 def suppress(
@@ -48,7 +48,7 @@ def _holds(ignore: Ignore, name: str, findings: Iterable[Finding], place: Templa
 
 
 def _found(finding: Finding, ignores: Iterable[Ignore], place: TemplatePlace) -> Ignore | None:
-    if finding.rule in _OWN:
+    if finding.code.startswith(ASKED_FOR):
         return None
     line = _line(finding, place)
     return next((one for one in ignores if one.holds(finding.rule, finding.code, line)), None)

@@ -12,10 +12,15 @@ from hypothesis import strategies as st
 
 import chatlint
 from chatlint import limits
+from chatlint.config import Settings
+from chatlint.gate import held
+from chatlint.pipeline import examine
 from chatlint.render.renderer import render_prompt
+from chatlint.results import placed, question
 from chatlint.rules.finding import SuppressedBy
 from chatlint.rules.ignores import ignores_in
 from chatlint.source.load import load
+from chatlint.source.package import Target, TargetKind
 
 LOOP = """{%- for m in messages %}
 {{- '<|' ~ m.role ~ '|>' ~ m.content ~ '<|end|>' }}
@@ -254,6 +259,30 @@ def test_lines_are_those_of_the_template_inside_json(tmp_path):
     (tmp_path / "tokenizer_config.json").write_text(json.dumps({"chat_template": put(2)}))
     report = chatlint.check(tmp_path, cache=False)
     assert [one.rule for one in report.targets[0].all_suppressed] == ["forged-turns"]
+
+
+@pytest.mark.parametrize("settings", [{"untrusted": True}, {"profile": "security"}])
+def test_the_author_of_a_template_from_elsewhere_is_not_its_judge(tmp_path, settings):
+    report = judged(tmp_path, put(1), **settings)
+    assert "forged-turns" in rules(report)
+    assert report.targets[0].all_suppressed == ()
+
+
+def test_nor_is_that_of_one_from_the_hub(tmp_path):
+    path = tmp_path / "t.jinja"
+    path.write_text(put(1))
+    package = load(path)
+    template = package.templates[0]
+    report = examine(question(template, package, Settings()), None)[0]
+    report = placed(report, template, package, Settings())
+    assert "forged-turns" in {one.rule for one in held(report, template, package, Settings()).suppressed}
+    elsewhere = replace(package, target=Target(TargetKind.HUB, "org/model"))
+    assert held(report, template, elsewhere, Settings()) == report
+
+
+def test_no_comment_hides_what_the_user_asks_for(tmp_path):
+    note = "{# chatlint: ignore[required-capability, CT121] no #}"
+    assert "required-capability" in rules(judged(tmp_path, put(1, note), require="tools"))
 
 
 def test_a_result_that_was_kept_is_as_a_fresh_one(tmp_path, monkeypatch):
