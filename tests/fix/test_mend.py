@@ -198,3 +198,12 @@ def check(source: str, mending: Mending, edited) -> int:
         assert edited(source, edits) != source
         tried += 1
     return tried
+
+
+def test_what_is_mended_is_written_as_its_other_form() -> None:
+    """The text of parts, encoded, shows everything, and is still another prompt than the text."""
+    odd = "{% for m in messages %}{% set c = m.content %}{% if c is not string %}{% set c = c | tojson %}{% endif %}"
+    source = without(BARE, "{% for m in messages %}", odd).replace("{{ m.content }}", "{{ c }}")
+    result = mended(source, "content-shape")
+    assert "| tojson %}{% endif %}" in result.text
+    assert "{% set c = m.content | map(" in result.text
