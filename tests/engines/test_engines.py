@@ -304,6 +304,15 @@ def test_the_first_difference_is_shown():
     assert "`tojson` escapes" in found.message
 
 
+def test_a_failure_without_a_line_is_laid_to_what_is_known_to_fail(package, monkeypatch):
+    monkeypatch.setenv(JS_PLACE, str(package))
+    source = GOOD + "\n{{ 'ab'.rsplit('a') | length }}{# broken #}"
+    (found,) = divergences(source, "huggingface-js").findings
+    assert found.severity == "error"
+    assert "cannot read (`.rsplit()` is known to fail there)" in found.message
+    assert found.location.line == 3
+
+
 def test_absent_engines_are_not_evaluated_and_others_are(monkeypatch):
     monkeypatch.delenv(LLAMA_PLACE, raising=False)
     opened("minijinja")

@@ -79,7 +79,8 @@ def _causes(subject: Subject, engine: Engine) -> Iterator[Cause]:
             key = differs.key if differs.key != "text" else f"text @{_line(observation, differs.start)}"
             found.setdefault(key, []).append((differs, observation))
     for key, members in found.items():
-        yield _cause(engine, key, members, whole=len(members) == compared)
+        cause = _cause(engine, key, members, whole=len(members) == compared)
+        yield _blamed(subject, engine, cause) if key.startswith("fails") and not cause.line else cause
 
 
 def _jobs(subject: Subject, trace: Trace) -> list[tuple[Observation, Job]]:
@@ -138,6 +139,26 @@ def _cause(engine: Engine, key: str, members: list[tuple[Difference, Observation
         confidence=Confidence.HIGH,
         hosts=(engine.name,),
     )
+
+
+_FAMILIES = {"huggingface-js": "@huggingface/jinja", "llama.cpp": "llama.cpp"}
+"""The names of engines in the table of constructs; the ways to set up minijinja are all minijinja's."""
+
+
+def _blamed(subject: Subject, engine: Engine, cause: Cause) -> Cause:
+    """A failure whose engine names no line, with what the template uses that is known to fail there."""
+    from chatlint.engines.constructs import Effect, construct_table
+
+    constructs = construct_table().constructs
+    family = _FAMILIES.get(engine.name, "minijinja")
+    for use in subject.syntax.constructs:
+        known = constructs.get(use.name)
+        for fate in known.fates if known else ():
+            if known and fate.engine.name == family and fate.effect in (Effect.UNUSABLE, Effect.FAILS):
+                message = f"{cause.message} ({known.shown} is known to fail there)"
+                fix = f"All engines take {known.instead}." if known.instead else ""
+                return replace(cause, message=message, line=use.line, fix=fix)
+    return cause
 
 
 _CONSEQUENCES = {
