@@ -169,7 +169,7 @@ def check_targets(
     options.colour_choice(color)
     workers = job_count(jobs)
     chosen = (config, fail_on, select, ignore, host, profile, baseline, engines)
-    settings = settings_of(*chosen, isolated=isolated, targets=targets)
+    settings = settings_of(*chosen, isolated=isolated, targets=[] if untrusted else targets)
     ways = (template, special_tokens, base, revision, offline, untrusted, no_cache)
     settings = _loaded(settings, *ways)
     if show_settings:

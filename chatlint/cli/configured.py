@@ -27,12 +27,14 @@ def settings_of(
     isolated: bool = False,
     targets: Sequence[str] = (),
 ) -> Settings:
-    """The configuration that holds here, or in the directory that is the only target, overruled by what was
-    given. None was not given; `ignore` and `require` add to what the file has.
+    """The configuration that holds here, or in the directory that is the only target (but not where that is
+    judged for security: it would judge itself), overruled by what was given. None was not given; `ignore` and
+    `require` add to what the file has.
 
     Raises UsageError for what means nothing, with the file and line where a file says it.
     """
-    settings = _configured(config, targets, isolated=isolated)
+    own = () if profile == configuration.Profile.SECURITY else targets
+    settings = _configured(config, own, isolated=isolated)
     if not baseline and not settings.baseline and not isolated:
         baseline = _baseline_beside(settings)
     settings = replace(

@@ -169,6 +169,8 @@ def test_the_configuration_of_a_model_directory_holds_for_it(chatlint, tmp_path)
     (model / "chatlint.toml").write_text('require = ["tools"]')
     assert chatlint("check", "model").status == 1
     assert chatlint("check", "model", "model").status == 0
+    assert chatlint("check", "model", "--profile", "security").status == 0
+    assert json.loads(chatlint("check", "model", "--untrusted", "--show-settings").out)["config"] is None
 
 
 def test_settings_are_shown(chatlint, write):
