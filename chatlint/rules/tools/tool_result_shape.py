@@ -38,7 +38,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import Fate, Notation, fate, notation
+from chatlint.probe.reading import Notation, notation
 from chatlint.rules.calls import RESULT, parts_in, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, joined_parts
@@ -91,24 +91,14 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _object(seen: Observation) -> Iterator[Cause]:
-    """Where parts are taken for what they are, a result that is an object may still not be."""
-    if not seen.prompt:
-        return
+    """Where parts are taken for what they are, a result that is an object may still be printed as Python. (A
+    template that takes only text and parts has no place for it: OpenAI's API has none either.)"""
     if notation(seen, RESULT) is Notation.PYTHON:
         yield Cause(
             key="object",
             message="a tool result that is an object is printed as Python (`{'size': 3}`)",
             consequence="The model reads Python where every other tool answers in JSON.",
             sights=(at(seen, RESULT, "the object as Python"),),
-            severity=Severity.INFO,
-            fix="`{{ content if content is string else content | tojson }}`",
-        )
-    elif fate(seen, RESULT) is Fate.DROPPED:
-        yield Cause(
-            key="object lost",
-            message="a tool result that is an object is lost",
-            consequence="The model does not see what its tool answered.",
-            sights=(at_end(seen, "the result is nowhere up to here", lost=RESULT),),
             severity=Severity.INFO,
             fix="`{{ content if content is string else content | tojson }}`",
         )
