@@ -211,9 +211,7 @@ class Literal:
             if self.quote and not stream.text and not specials[self.quote](chunk):
                 return [echo(chunk)] if chunk else []
             text = stream.text + chunk
-            step = None
-            if self.stack and len(text) <= _SHORT:
-                step = _passage(self.stack, self.quote, text)
+            step = _passage(self._after, self.stack, self.quote, text) if len(text) <= _SHORT else None
             if step is None:
                 return None
             self.stack, self.quote, json_text, stream.text = step
@@ -223,11 +221,11 @@ class Literal:
 
 
 @lru_cache(maxsize=8192)
-def _passage(stack: str, quote: str, text: str) -> tuple[str, str, str, str] | None:
-    """What a short text makes of a container on its way: brackets and quote behind it, its JSON, and what of
-    it must wait; None if the container may end in it. A model's chunks are tokens, few and ever the same:
+def _passage(after: str, stack: str, quote: str, text: str) -> tuple[str, str, str, str] | None:
+    """What a short text makes of a literal on its way: brackets and quote behind it, its JSON, and what of it
+    must wait; None if the literal ends in it, or breaks. A model's chunks are tokens, few and ever the same:
     read once, they are looked up."""
-    reader = Literal()
+    reader = Literal(after)
     reader.stack, reader.quote = stack, quote
     at = reader.read(text, 0, False)
     return None if reader.ended or reader.broken else (reader.stack, reader.quote, reader.json, text[at:])
