@@ -14,7 +14,7 @@ from chatlint.conversation import JSON
 from chatlint.facts import FactChange, fact_changes
 from chatlint.probe.own import GROUP
 from chatlint.rules.finding import Finding
-from chatlint.rules.ignores import MARK, Ignore, ignores_in
+from chatlint.rules.ignores import Ignore, ignores_in
 from chatlint.rules.severity import weighed
 from chatlint.rules.subject import FactDrift
 from chatlint.source.package import Package, TargetKind, Template
@@ -33,7 +33,7 @@ from chatlint.verdict import BaselineUse, Report, Status, TargetReport, Template
 def held(report: TemplateReport, template: Template, package: Package, settings: Settings) -> TemplateReport:
     """The report on a template, with what the user expects of it and without what the template's comments
     ask not to be told of."""
-    ignores = ignores_in(template.text) if MARK in template.text and _obeys(package, settings) else ()
+    ignores = ignores_in(template.text) if _obeys(package, settings) else ()
     if not ignores and settings.expected is None:
         return report
     drift = _drift(report, template, package, settings)

@@ -32,9 +32,9 @@ from chatlint.source.package import (
     TargetKind,
     Template,
 )
-from chatlint.suppress.baseline import BaselineEntry
 
 if TYPE_CHECKING:
+    from chatlint.suppress.baseline import BaselineEntry
     from chatlint.verify.trip import RoundTrips
 
 SCHEMA = "chatlint.report/1"
