@@ -87,8 +87,12 @@ def _unlike(old: Trace, new: Trace, mending: Mending) -> str:
     known = set(new.probes.ids())
     for case in [one.case for one in old.observations if one.case.probe in known]:
         variant = dict(case.variant)
+        if axis in variant or "continue" in variant:
+            continue  # a begun answer has one form
         right = new.look(case.probe, variant, {axis: usual})
-        for value in others if axis not in variant else ():
+        if mending.shows(old.look(case.probe, variant, {axis: usual})):
+            continue  # it has the fault itself
+        for value in others:
             before, after = (trace.look(case.probe, variant, {axis: value}) for trace in (old, new))
             changed = after.prompt is not None and after.text != before.text
             if changed and right.prompt and after.text != right.text:

@@ -104,7 +104,9 @@ class _Place:
         last = self._filter_end() if filtered else self.chain.last
         tokens = self.tag.tokens
         whole = self.chain.first == self.tag.value and last == len(tokens) - 1
-        opened, closed = ("", "") if whole and self.tag.word in ("", "set") else ("(", ")")
+        alone = whole and self.tag.word in ("", "set")
+        enclosed = self.tag.near(self.chain.first - 1) in ("(", ",") and self.tag.near(last + 1) in (")", ",")
+        opened, closed = ("", "") if alone or enclosed else ("(", ")")
         text = opened + before + self._written(last) + after + closed
         return Edit(tokens[self.chain.first].start, tokens[last].end, text)
 
