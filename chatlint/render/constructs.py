@@ -14,6 +14,7 @@ from typing import TypeAlias
 from jinja2 import nodes
 
 from chatlint.render.syntax import Use
+from chatlint.render.trimming import tags_in
 
 Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
 _STRIPS = frozenset({"strip", "lstrip", "rstrip"})
@@ -25,7 +26,6 @@ _GLOBALS = frozenset({"joiner", "cycler", "lipsum", "dict"})
 _LOOP = frozenset({"cycle", "changed", "depth", "depth0"})
 _MACRO_NAMES = frozenset({"varargs", "kwargs"})
 _USUAL_CODES = frozenset("YmdbBHM%")
-_IN_TAG = re.compile(r"\{#.*?#\}|\{\{.*?\}\}|\{%.*?%\}", re.S)
 _ESCAPE = re.compile(r"""\\(?:x[0-9a-fA-F]{2}|[^nrtuN'"\\x\n])""")
 _FIRST_ALONE = re.compile(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
@@ -246,9 +246,8 @@ def _in_source(source: str) -> Iterator[tuple[str, int]]:
     raw = re.search(r"\{%[-+]?\s*raw\b", source)
     if raw:
         yield "tag raw", source.count("\n", 0, raw.start()) + 1
-    for tag in _IN_TAG.finditer(source) if "\\" in source or "{%+" in source or "{{+" in source else ():
-        text = tag.group()
-        line = source.count("\n", 0, tag.start()) + 1
+    for start, stop, line in tags_in(source) if "\\" in source or "{%+" in source else ():
+        text = source[start:stop]
         if text.startswith(("{%+", "{{+")):
             yield "tag with +", line
         found = None if text.startswith("{#") else _ESCAPE.search(text)

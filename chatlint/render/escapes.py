@@ -16,7 +16,7 @@ from chatlint.render.syntax import Use
 _WAY_OUT = re.compile(
     r"__\w+__|(?:gi|cr|ag|tb)_(?:frame|code)|f_(?:globals|locals|builtins|back|code)|func_(?:globals|code)|mro"
 )
-_IN_FORMAT = re.compile(r"\{[^{}]*[.\[](?:__\w+__)[^{}]*\}")
+_IN_FORMAT = re.compile(r"\{[^{}]{0,80}[.\[]__\w{1,40}__[^{}]{0,80}\}")
 _GLOBALS = frozenset(
     {"self", "cycler", "joiner", "lipsum", "request", "config", "application", "session", "url_for"}
     | {"get_flashed_messages", "__builtins__"}

@@ -32,7 +32,7 @@ _STRUCTURE = re.compile(
 )
 _LEAST_LENGTH = 20
 """Comparing a length with less asks whether there is text at all, or how many parts."""
-_PROSE = re.compile(r"(?:[^\W\d_]{2,}[,;:.!?]?[ \n]+){3}[^\W\d_]{2,}")
+_PROSE = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]{2,30}[,;:.!?]?[ \n]{1,4}){3}[^\W\d_]{2,}")
 _LINK = re.compile(r"\bhttps?://[\w-]+\.|\bwww\.[\w-]+\.|\bdata:[\w/]+;base64,")
 _ENCODED = re.compile(
     r"(?<![\w+/])(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])[A-Za-z0-9+/]{24,}={0,2}"

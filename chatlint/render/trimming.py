@@ -8,11 +8,31 @@ nothing. Only `{% %}` and `{# #}` are meant.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from chatlint.render.grammar import normalised
 
-_TAG = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}", re.S)
+_OPENER = re.compile(r"\{[#%{]")
+_CLOSERS = {"{#": "#}", "{%": "%}", "{{": "}}"}
 _BLANKS_TO_THE_END = re.compile(r"(?:^|(?<=\n))[^\S\n]+\Z")
+
+
+def tags_in(text: str) -> Iterator[tuple[int, int, int]]:
+    """Where each tag of a normalised source begins and ends, and its line. Linear, also where many are never
+    closed."""
+    end, line, unclosed = 0, 1, set()
+    counted = 0
+    for opener in _OPENER.finditer(text):
+        sign = opener.group()
+        if opener.start() < end or sign in unclosed:
+            continue
+        close = text.find(_CLOSERS[sign], opener.end())
+        if close < 0:
+            unclosed.add(sign)
+            continue
+        line += text.count("\n", counted, opener.start())
+        counted, end = opener.start(), close + 2
+        yield opener.start(), end, line
 
 
 def trimmed_lines(source: str) -> tuple[int, ...]:
@@ -21,12 +41,11 @@ def trimmed_lines(source: str) -> tuple[int, ...]:
     text = normalised(source)
     lines: list[int] = []
     end, line, before = 0, 1, ""
-    for tag in _TAG.finditer(text):
-        gap = text[end : tag.start()]
-        if _depends(gap, before, tag.group(), first=not end):
+    for start, stop, at in tags_in(text):
+        tag = text[start:stop]
+        if _depends(text[end:start], before, tag, first=not end):
             lines.append(line)
-        line += text.count("\n", end, tag.end())
-        end, before = tag.end(), tag.group()
+        end, before, line = stop, tag, at + tag.count("\n")
     if _depends(text[end:], before, "", first=not end):
         lines.append(line)
     return tuple(lines)

@@ -48,6 +48,7 @@ _SPELLED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]){4,}")
 _BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{20,}={0,2}(?![\w+/=-])")
 _HEXADECIMAL = re.compile(r"(?<!\w)(?:[2-7][0-9a-fA-F]){12,}(?!\w)")
 _PERCENT = re.compile(r"(?:%[2-7][0-9a-fA-F]){4,}|(?:&#x?[0-9a-fA-F]{2,4};){4,}")
+_SHOWN = 8
 _READABLE = 0.9
 """The share of letters and blanks in what a text decodes to, for it to be a text."""
 _FIX = "Write what is meant in plain letters, or remove it."
@@ -58,9 +59,9 @@ def check(subject: Subject) -> Iterator[Cause]:
     source = subject.template.text
     printed = {text.text: text.line for text in subject.syntax.texts}
     for kind, pattern in _KINDS:
-        found = list(_hidden(source, printed, pattern))
+        found = _hidden(source, printed, pattern)
         if found:
-            yield _invisible(kind, found)
+            yield _invisible(kind, *found)
     for line, what, text in _encoded(source, printed):
         yield Cause(
             key=f"encoded: {what}",
@@ -73,15 +74,21 @@ def check(subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _hidden(source: str, printed: dict[str, int], pattern: re.Pattern[str]) -> Iterator[tuple[int, str]]:
-    """Line and character of what is in the source, and of what strings hold by escapes."""
-    for match in pattern.finditer(source):
-        if not _belongs(source, match.start()):
-            yield source.count("\n", 0, match.start()) + 1, match.group()
-    for text, line in printed.items():
-        for match in pattern.finditer(text):
-            if match.group() not in source and not _belongs(text, match.start()):
-                yield line, match.group()
+def _hidden(source: str, printed: dict[str, int], pattern: re.Pattern[str]) -> tuple[int, list[str]] | None:
+    """The first line, and all characters, of what is in the source and of what strings hold by escapes."""
+    places = [match.start() for match in pattern.finditer(source) if not _belongs(source, match.start())]
+    characters = [source[place] for place in places]
+    line = source.count("\n", 0, places[0]) + 1 if places else 0
+    written = set(pattern.findall(source))
+    for text, at in printed.items():
+        escaped = [
+            match.group()
+            for match in pattern.finditer(text)
+            if match.group() not in written and not _belongs(text, match.start())
+        ]
+        characters += escaped
+        line = line or (at if escaped else 0)
+    return (line, characters) if characters else None
 
 
 def _belongs(text: str, at: int) -> bool:
@@ -92,16 +99,17 @@ def _belongs(text: str, at: int) -> bool:
     return bool(around) and all(ord(character) > 0x2FF for character in around)
 
 
-def _invisible(kind: str, found: list[tuple[int, str]]) -> Cause:
-    names = ", ".join(dict.fromkeys(f"U+{ord(character):04X}" for _, character in found))
-    alone = found == [(1, "\ufeff")]
+def _invisible(kind: str, line: int, found: list[str]) -> Cause:
+    each = list(dict.fromkeys(f"U+{ord(character):04X}" for character in found))
+    names = ", ".join(each[:_SHOWN]) + (" …" if len(each) > _SHOWN else "")
+    alone = found == ["\ufeff"] and line == 1
     return Cause(
         key=kind,
         message="begins with a byte order mark, which is printed"
         if alone
         else f"holds {len(found)} {kind if len(found) > 1 else kind.removesuffix('s')} ({names})",
         consequence="The model reads characters that a reviewer does not see.",
-        line=found[0][0],
+        line=line,
         severity=Severity.WARNING if alone else None,
         fix=_FIX,
     )
