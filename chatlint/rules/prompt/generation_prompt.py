@@ -172,7 +172,8 @@ def _mending(subject: Subject, header: str, everywhere: bool) -> Mending:
     """Write the header that stands before answers in the history, or ask for nothing but the flag."""
 
     def shows(seen: Observation) -> bool:
-        return seen.case.add_generation_prompt and not seen.text.rstrip().endswith(header)
+        asked = seen.case.add_generation_prompt and seen.prompt is not None
+        return asked and not seen.text.rstrip().endswith(header)
 
     if not everywhere:
         return Mending(prompt_whenever_asked, shows)
