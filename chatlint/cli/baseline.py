@@ -31,6 +31,6 @@ def held_against_baseline(report: Report, *, update: bool) -> Report:
 
 
 def _default(settings: Settings) -> str:
-    from chatlint.suppress.baseline import NAME
+    from chatlint.config.file import BASELINE_NAME
 
-    return str(Path(settings.config).parent / NAME) if settings.config else NAME
+    return str(Path(settings.config).parent / BASELINE_NAME) if settings.config else BASELINE_NAME

@@ -10,7 +10,7 @@ from pathlib import Path
 from chatlint import config as configuration
 from chatlint.config import Settings
 from chatlint.config.contents import with_contents
-from chatlint.config.file import find_config, place_of, read_config, required
+from chatlint.config.file import BASELINE_NAME, find_config, place_of, read_config, required
 
 
 def settings_of(
@@ -78,9 +78,7 @@ def _nearest(targets: Sequence[str], here: Path) -> Path | None:
 
 def _baseline_beside(settings: Settings) -> str | None:
     """A baseline of the usual name beside the configuration, or here."""
-    from chatlint.suppress.baseline import NAME
-
-    file = Path(settings.config).parent / NAME if settings.config else Path(NAME)
+    file = Path(settings.config).parent / BASELINE_NAME if settings.config else Path(BASELINE_NAME)
     return str(file) if file.is_file() else None
 
 

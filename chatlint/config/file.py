@@ -18,6 +18,7 @@ from chatlint.errors import UsageError
 from chatlint.limits import CONFIG_BYTES
 
 CONFIG_NAME = "chatlint.toml"
+BASELINE_NAME = "chatlint.baseline.json"
 SEVERITIES = ("error", "warning", "info")
 
 Table: TypeAlias = Mapping[str, object]

@@ -20,7 +20,6 @@ from chatlint.rules.finding import Finding, SuppressedBy, Suppression
 from chatlint.source.package import TargetKind
 
 SCHEMA = "chatlint.baseline/1"
-NAME = "chatlint.baseline.json"
 _HINT = "write it anew with --update-baseline"
 
 
