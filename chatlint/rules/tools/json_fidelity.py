@@ -3,12 +3,12 @@
 ## What it does
 Declares a tool whose descriptions hold quotes, `<`, `&`, slashes, Chinese and an emoji, and compares what is
 written with what was said: unescaped quotes in JSON, letters as `\\uXXXX`, HTML escapes, another order of
-members. In the source it looks for options of `tojson` that only some engines have.
+members. (Options of `tojson` that only some engines have are told by `engine-portability`.)
 
 ## Why is this bad
 The model was trained on one spelling of the schema. Escaped letters double the tokens of a Chinese
-description; JSON that was put together by hand ends at the first quote; an engine that does not know an
-option of `tojson` writes other JSON, or fails and falls back to another template.
+description; JSON that was put together by hand ends at the first quote; a tool whose members stand in another
+order is another prompt.
 
 ## Example
 ```jinja bad
@@ -49,7 +49,7 @@ from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.schemas import looks_inside
-from chatlint.rules.sights import at, bounds
+from chatlint.rules.sights import at
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,51 +61,23 @@ _PROBE = "schema/text-fidelity"
 _TOOL = "/tools/0/function"
 _TEXTS = (f"{_TOOL}/description", f"{_TOOL}/parameters/properties/plum/description")
 _KEY = re.compile(r"[\"']\w+[\"']\s*:\s*\"$")
-_OPTIONS = re.compile(r"\|\s*tojson\s*\(([^()]*(?:\([^()]*\))?[^()]*)\)")
-_CHANGES = r"dictsort|\|\s*(e|escape|replace|string)\b"
-_FOREIGN = {
-    "ensure_ascii": "minijinja fails on it",
-    "separators": "minijinja fails on it",
-    "sort_keys": "minijinja and llama.cpp fail on it",
-}
-"""What engines do with options of `tojson`, tried in November 2026: minijinja 3.1 with its own `tojson` (TGI
-and others), llama.cpp (llama-cpp-python 0.3.36)."""
+_CHANGES = r"dictsort|tojson\s*\(|\|\s*(e|escape|replace|string)\b"
 
 
 @rule("CT419", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
-    options = list(_options(subject))
-    yield from options
     # where tools are only handed to `tojson`, nothing can change their texts
-    touched = options or looks_inside(subject) or subject.footing.mentions(_CHANGES)
+    touched = looks_inside(subject) or subject.footing.mentions(_CHANGES)
     seen = subject.see(_PROBE) if touched and advertises(subject) else None
     if seen and seen.prompt:
         yield from _spelled(seen)
         yield from _reordered(seen)
 
 
-def _options(subject: Subject) -> Iterator[Cause]:
-    """Options in the source: another engine would have to be run to see what they do."""
-    source = subject.template.text
-    for match in _OPTIONS.finditer(source):
-        names = [name for name in _FOREIGN if re.search(rf"\b{name}\s*=", match[1])]
-        if names:
-            yield Cause(
-                key="options",
-                message=f"`tojson` is given {' and '.join(f'`{name}`' for name in names)}, which not every "
-                f"engine knows: {_FOREIGN[names[-1]]}",
-                consequence="Such an engine writes other JSON than the model was trained on, or fails.",
-                line=source.count("\n", 0, match.start()) + 1,
-                column=match.start() - source.rfind("\n", 0, match.start()),
-                severity=Severity.INFO if names == ["ensure_ascii"] else None,
-            )
-            return
-
-
 def _spelled(seen: Observation) -> Iterator[Cause]:
     """How the first text that is not whole is written."""
     for pointer in _TEXTS:
-        found = bounds(seen, pointer)
+        found = _value(seen, pointer)
         said = value_at(seen.case.conversation, pointer)
         if found is None or not isinstance(said, str):
             continue
@@ -113,6 +85,12 @@ def _spelled(seen: Observation) -> Iterator[Cause]:
         if cause:
             yield cause
             return
+
+
+def _value(seen: Observation, pointer: str) -> tuple[int, int] | None:
+    """Where the value stands, without its key."""
+    spans = list(seen.prompt.inputs(pointer, key=False)) if seen.prompt else []
+    return (spans[0].start, spans[-1].end) if spans else None
 
 
 def _spelling(seen: Observation, pointer: str, said: str, found: tuple[int, int]) -> Cause | None:
