@@ -67,10 +67,10 @@ class Subject:
     @property
     def syntax(self) -> Syntax:
         """The template's static facts."""
-        from chatlint.render.syntax import syntax_of
+        from chatlint.render.syntax import syntax_in
 
         if self._syntax is None:
-            self._syntax = syntax_of(self.template.text)
+            self._syntax = syntax_in(self.trace.store, self.template.text)
         return self._syntax
 
     @property
@@ -213,7 +213,10 @@ class Subject:
 
     def _another(self, settings: RenderSettings) -> Trace:
         from chatlint.probe.trace import Trace
+        from chatlint.rules.cause import NotEvaluated
 
+        if self.trace.timed_out:
+            raise NotEvaluated("renders of this template have used up their time")
         return Trace(self.template, settings, self.trace.store, probes=self.trace.probes)
 
     def locate(self, line: int, column: int = 0) -> Location:

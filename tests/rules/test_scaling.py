@@ -43,3 +43,11 @@ def test_a_text_that_is_put_together_anew() -> None:
         "{% set ns.text = ns.text + t | tojson + '\n' %}{% endfor %}{{ ns.text }}" + LOOP.replace("BODY", "")
     )
     assert severities(source) == ["info"]
+
+
+def test_not_evaluated_where_time_is_used_up() -> None:
+    with subject_of(LOOP.replace("BODY", "{% for x in messages %}{% endfor %}"), learned=False) as subject:
+        subject.trace.timed_out = True
+        judged = run(subject, Selection(("scaling",)))
+    assert judged.findings == ()
+    assert judged.unevaluated == (("scaling", "renders of this template have used up their time"),)

@@ -59,7 +59,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         for name in names:
             few, many = (_asked(subject, trace, name, count) for count in (_FEW, _MANY))
             if few.failure:
-                raise NotEvaluated(f"{_FEW} {name} are refused")
+                raise NotEvaluated(f"for {_FEW} {name} there is no prompt")
             bound = many.failure is not None and many.failure.kind == "bound"
             if bound or (many.prompt and many.steps > _LINEAR * max(few.steps, 1) and many.steps >= _LEAST):
                 yield _grows(name, lines, few, many)
