@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from dataclasses import replace
 
@@ -11,8 +12,10 @@ import pytest
 from chatlint.engines import server as http
 from chatlint.engines.server import Server, ServerSilent
 from chatlint.errors import TargetError, UsageError
+from chatlint.report.canvas import Canvas
 from chatlint.serve_check import check_server
 from chatlint.serve_check.run import CASES, Outcome
+from chatlint.serve_check.terminal import terminal
 from tests.render.plain import template
 from tests.serve_check.servers import CAPS, TEMPLATE, llama_server, sglang_server, vllm_server
 
@@ -222,15 +225,64 @@ def test_answers_are_bounded(httpserver, monkeypatch):
         server.get("/big")
 
 
+ODD = [
+    [],
+    "x",
+    {"data": 5},
+    {"data": [5]},
+    {"data": [{"id": 5, "owned_by": []}]},
+    {
+        "data": [{"id": "m", "owned_by": "vllm"}],
+        "version": {},
+        "token_ids": "abc",
+        "prompt": 5,
+        "tokens": [None],
+    },
+    {"data": [{"id": "m", "owned_by": "sglang"}], "tool_call_parser": "p", "calls": [5, {"name": 1}]},
+    {"chat_template": 5, "build_info": [], "chat_template_caps": 5, "prompt": [], "tokens": 5},
+    {
+        "chat_template": "{{ 1 / 0 }}",
+        "chat_template_caps": {"supports_tools": "yes"},
+        "prompt": "p",
+        "tokens": [],
+    },
+    {"chat_template": "{% if %}", "build_info": "b", "error": {"message": {"a": 1}}},
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("status", [200, 500])
+def test_odd_answers_are_no_fault_of_ours(httpserver, odd, status):
+    httpserver.expect_request(re.compile(".*")).respond_with_json(odd, status=status)
+    report = check_server(httpserver.url_for(""), OURS)
+    assert report.exit_code in (0, 1, 3)
+    assert terminal(report, Canvas(width=40))
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        "{% if %}",
+        "{{ 1 / 0 }}",
+        "{% for a in range(99999) %}{% for b in range(99999) %}{{ a }}{% endfor %}{% endfor %}",
+    ],
+)
+def test_a_served_template_that_breaks(httpserver, broken):
+    props = {"chat_template": broken, "chat_template_caps": CAPS, "build_info": "b"}
+    httpserver.expect_request("/props").respond_with_json(props)
+    httpserver.expect_request(re.compile(".*")).respond_with_json(
+        {"error": {"message": "broken"}}, status=500
+    )
+    report = check_server(httpserver.url_for(""))
+    assert {one.note for one in of(report, "prompt")} == {"both refuse"}
+
+
 def test_the_key_is_sent(httpserver):
     httpserver.expect_request("/x", headers={"Authorization": "Bearer s3cret"}).respond_with_json({"a": 1})
     assert Server(httpserver.url_for(""), "s3cret").get("/x").fields == {"a": 1}
 
 
 def test_hostile_answers_stay_visible(httpserver):
-    from chatlint.report.canvas import Canvas
-    from chatlint.serve_check.terminal import terminal
-
     report = check_server(llama_server(httpserver, served=TEMPLATE + "\x1b[31m\u202e"))
     shown = terminal(report, Canvas(width=80))
     assert "\x1b" not in shown
