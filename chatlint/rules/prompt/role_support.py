@@ -68,6 +68,7 @@ _ORDERS = (
 )
 _WITH_SYSTEM = ("roles/developer-after-system", "roles/system-only")
 _INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", (2,))
+_ORPHAN = _Order("calls/orphan-result", "a tool result without a call", (), refusing=None)
 
 
 @rule("CT302", severity=Severity.ERROR)
@@ -82,7 +83,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
     seen = [(order, subject.see(order.probe)) for order in _ORDERS]
     if way is not None:
-        seen.append((_INTERRUPTED, subject.see(_INTERRUPTED.probe, way)))
+        seen += [(order, subject.see(order.probe, way)) for order in (_INTERRUPTED, _ORPHAN)]
     yield from _dropped(seen)
     yield from _failed(seen)
 
@@ -103,12 +104,16 @@ _LONG = 20
 
 def _ignored(subject: Subject) -> Iterator[Cause]:
     """A template that is no chat loses messages by purpose, if it asks for a judgement of one, or has roles
-    of its own. Without either it only forgets them."""
+    of its own beside that of a question. Without either it only forgets them."""
     alone, history = subject.see("roles/user"), subject.see("roles/user-assistant-user")
-    if {literal.role for literal in subject.syntax.roles} - _USUAL or len(alone.text.split()) > _LONG:
+    own = sorted({literal.role for literal in subject.syntax.roles} - _USUAL)
+    if len(alone.text.split()) > _LONG:
         return
     if alone.prompt and not content_shown(alone, "/messages/0/content"):
-        yield _forgotten("questions are dropped", alone, 0, Severity.ERROR)
+        roles = f" (the template's own roles are {', '.join(own)})" if own else ""
+        yield _forgotten(f"questions are dropped{roles}", alone, 0, Severity.ERROR)
+    elif own:
+        return
     elif history.prompt and not content_shown(history, "/messages/2/content"):
         yield _forgotten("all that follows the first message is dropped", history, 2, Severity.ERROR)
     elif history.prompt and not content_shown(history, "/messages/0/content"):
@@ -139,7 +144,8 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
             continue
         lost_system = lost_system or order.what == "system text"
         severities.setdefault(order.what, order.dropped)
-        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here"))
+        place = f"/messages/{lost[0]}"
+        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here", lost=place))
     for what, sights in losses:
         yield Cause(
             key=f"dropped: {what}",
@@ -181,11 +187,11 @@ def _alike(
 def _failure(group: list[tuple[_Order, Observation]]) -> Cause:
     whats = ", ".join(dict.fromkeys(order.what for order, _ in group))
     broken = faulted(group[0][1])
-    alone = all(order.what == "system text alone" for order, _ in group)
+    odd = all(order.what in ("system text alone", _ORPHAN.what) for order, _ in group)
     return Cause(
         key=f"{'breaks' if broken else 'refused'}: {whats}",
         message=f"{whats}: {'the template breaks' if broken else 'refused'} ({said(group[0][1])})",
         consequence="Requests of clients that send this fail.",
         sights=tuple(Sight(one) for _, one in group),
-        severity=Severity.WARNING if alone or not broken else Severity.ERROR,
+        severity=Severity.WARNING if odd or not broken else Severity.ERROR,
     )
