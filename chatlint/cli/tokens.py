@@ -45,11 +45,11 @@ def print_tokens(
 def _masks(trace: Trace, seen: Observation, encoding: Encoding) -> Masks:
     from chatlint.errors import TemplateError
     from chatlint.infer.learn import learn
-    from chatlint.render.syntax import syntax_of
+    from chatlint.render.syntax import syntax_in
     from chatlint.report.tokens import Masks, masked
     from chatlint.verify.mask import assistant_spans
 
-    output = learn(trace, syntax_of(trace.template.text))
+    output = learn(trace, syntax_in(trace.store, trace.template.text))
     if output is None:
         raise TemplateError("no output format was learned from the template: who wrote what is not known")
     spans = assistant_spans(trace, output, seen)

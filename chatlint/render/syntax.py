@@ -7,15 +7,18 @@ a render can tell, a render decides.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
-from typing import TYPE_CHECKING, TypeVar
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from chatlint.conversation import JSON, JSONObject
+from chatlint import __version__
 from chatlint.errors import TemplateError
 from chatlint.records import dataclass
+from chatlint.store.digest import directories_digest
+from chatlint.store.disk import Store
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
     from jinja2 import nodes
 
     from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from chatlint.render.gates import Gate
     from chatlint.render.names import LoopSet, Variable
 
+ROOM = "syntax"
 GIVEN = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
 """Variables that every host passes."""
 
@@ -93,26 +97,6 @@ class Syntax:
         """Whether a member `name` of what `owner` names is read."""
         return bool(self.reads_of(f"{owner}/{name}"))
 
-    def to_dict(self) -> JSONObject:
-        """As plain JSON; `from_dict` is its inverse."""
-        plain: dict[str, JSON] = {name: [_row(record) for record in getattr(self, name)] for name in _RECORDS}
-        plain["generation_blocks"] = list(self.generation_blocks)
-        plain["fault"] = _row(self.fault) if self.fault else None
-        return plain
-
-    @classmethod
-    def from_dict(cls, plain: JSONObject) -> Syntax:
-        """The facts that `to_dict` wrote. Raises KeyError or TypeError on anything else."""
-        return _restored(plain)
-
-
-_RECORDS = (
-    "variables", "loop_sets", "reads", "roles", "methods", "filters", "tests", "private", "macros",
-    "recursive", "endless", "texts", "markers", "refusals", "work", "gates", "escapes",
-    "constructs", "growth",
-)  # fmt: skip
-_T = TypeVar("_T", bound="DataclassInstance")
-
 
 def syntax_of(source: str) -> Syntax:
     """The static facts of a template source, for the transformers environment. Linear in the source.
@@ -127,6 +111,48 @@ def syntax_of(source: str) -> Syntax:
         return Syntax(SyntaxFault(error.message, error.line, isinstance(error, TemplateTooLarge)))
     except RecursionError:
         return Syntax(SyntaxFault("expressions are nested too deep to be compiled", bound=True))
+
+
+def syntax_in(store: Store | None, source: str) -> Syntax:
+    """`syntax_of` a source, from the store if it is there: to find the facts costs as much as fifty renders.
+
+    They are pickled: the store only believes files that nobody but the user can write (`store/trust.py`).
+    """
+    if store is None:
+        return syntax_of(source)
+    key = sha256(f"{_reader()}\0{source}".encode("utf-8", "surrogatepass")).hexdigest()
+    known = _unpickled(store.read(ROOM, key))
+    if known is None:
+        import pickle
+
+        known = syntax_of(source)
+        store.write(ROOM, key, pickle.dumps(known))
+    return known
+
+
+@cache
+def _reader() -> str:
+    """A digest of what reads sources: this room, Jinja and Python, which decides what a letter is."""
+    import sys
+
+    import jinja2
+
+    try:
+        return f"{directories_digest([Path(__file__).parent])} {jinja2.__version__} {sys.version}"
+    except OSError:  # installed without sources
+        return f"{__version__} {jinja2.__version__} {sys.version}"
+
+
+def _unpickled(kept: bytes | None) -> Syntax | None:
+    if kept is None:
+        return None
+    import pickle
+
+    try:
+        syntax = pickle.loads(kept)
+    except Exception:
+        return None  # the code that it names is not there any more
+    return syntax if isinstance(syntax, Syntax) else None
 
 
 def _facts(root: nodes.Template, source: str) -> Syntax:
@@ -238,58 +264,3 @@ def _may_be_kwarg(variable: Variable) -> bool:
     if variable.called or (variable.stored and not variable.defaulted):
         return False
     return variable.name not in GIVEN and not variable.name.endswith("_token")
-
-
-def _row(record: DataclassInstance) -> list[JSON]:
-    values = [getattr(record, item.name) for item in fields(record)]
-    return [list(value) if isinstance(value, tuple) else value for value in values]
-
-
-def _restored(plain: JSONObject) -> Syntax:
-    from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
-    from chatlint.render.fields import MethodUse, Read, RoleLiteral
-    from chatlint.render.gates import Gate
-    from chatlint.render.names import LoopSet, Variable
-
-    fault = plain["fault"]
-    return Syntax(
-        fault=_made(SyntaxFault, [fault])[0] if fault else None,
-        variables=_made(Variable, plain["variables"]),
-        loop_sets=_made(LoopSet, plain["loop_sets"]),
-        reads=_made(Read, plain["reads"]),
-        roles=_made(RoleLiteral, plain["roles"]),
-        methods=_made(MethodUse, plain["methods"]),
-        filters=_made(Use, plain["filters"]),
-        tests=_made(Use, plain["tests"]),
-        private=_made(Use, plain["private"]),
-        macros=_made(Use, plain["macros"]),
-        recursive=_made(Use, plain["recursive"]),
-        endless=_made(Use, plain["endless"]),
-        texts=_made(TemplateText, plain["texts"]),
-        markers=_made(Marker, plain["markers"]),
-        refusals=_made(Refusal, plain["refusals"]),
-        work=_made(ConstantWork, plain["work"]),
-        gates=_made(Gate, plain["gates"]),
-        escapes=_made(Use, plain["escapes"]),
-        constructs=_made(Use, plain["constructs"]),
-        growth=_made(Use, plain["growth"]),
-        generation_blocks=tuple(line for line in _list(plain["generation_blocks"]) if isinstance(line, int)),
-    )
-
-
-def _made(record: type[_T], rows: JSON) -> tuple[_T, ...]:
-    """Records from rows of their fields' values; JSON's arrays become tuples again."""
-    made = []
-    names = [item.name for item in fields(record)]
-    for row in map(_list, _list(rows)):
-        one = object.__new__(record)
-        for name, value in zip(names, row, strict=True):
-            object.__setattr__(one, name, tuple(value) if isinstance(value, list) else value)
-        made.append(one)
-    return tuple(made)
-
-
-def _list(value: JSON) -> list[JSON]:
-    if not isinstance(value, list):
-        raise TypeError(f"expected a list, found {type(value).__name__}")
-    return value

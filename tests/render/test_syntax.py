@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 import time
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
-from chatlint.render.syntax import Syntax, syntax_of
+from chatlint.render.syntax import syntax_in, syntax_of
+from chatlint.store.disk import Store
 
 
 def names(source: str) -> dict[str, tuple[int, ...]]:
@@ -179,15 +181,25 @@ def test_error_a_number_that_python_does_not_read_is_a_fault() -> None:
     assert not fault.bound
 
 
-def test_facts_survive_json(shared: Path) -> None:
+def test_facts_are_kept_as_they_are(shared: Path, tmp_path: Path) -> None:
+    store = Store(tmp_path)
     for path in sorted((shared / "templates").glob("*.jinja"))[::25]:
-        syntax = syntax_of(path.read_text(encoding="utf-8"))
-        assert Syntax.from_dict(json.loads(json.dumps(syntax.to_dict()))) == syntax
+        source = path.read_text(encoding="utf-8")
+        found = syntax_of(source)
+        assert syntax_in(store, source) == found
+        with patch("chatlint.render.syntax.syntax_of", side_effect=AssertionError):
+            kept = syntax_in(store, source)
+        assert kept == found
 
 
-def test_error_facts_from_other_json_are_refused() -> None:
-    with pytest.raises((KeyError, TypeError)):
-        Syntax.from_dict({"variables": "x"})
+def test_facts_that_cannot_be_read_are_found_again(tmp_path: Path) -> None:
+    store = Store(tmp_path)
+    found = syntax_in(store, "{{ messages }}")
+    for path in tmp_path.glob("rooms/syntax/*.entry"):
+        path.write_bytes(b"nonsense")
+    assert syntax_in(store, "{{ messages }}") == found == syntax_in(None, "{{ messages }}")
+    with patch.object(Store, "read", return_value=pickle.dumps("other")):
+        assert syntax_in(store, "{{ messages }}") == found
 
 
 @pytest.mark.parametrize(
