@@ -9,7 +9,7 @@ from typing import TypeAlias
 from chatlint.errors import UsageError
 from chatlint.records import dataclass
 
-JSON: TypeAlias = "None | bool | int | float | str | Sequence[JSON] | Mapping[str, JSON]"
+JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 JSONObject: TypeAlias = Mapping[str, JSON]
 Message: TypeAlias = JSONObject
 Tool: TypeAlias = JSONObject
