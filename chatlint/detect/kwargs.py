@@ -40,7 +40,12 @@ def names_of(footing: Footing) -> tuple[str, ...]:
 def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:
     """Values worth trying: the texts that the source compares it with, a text where it is printed, else true
     and false. Empty for a variable that is walked through like a list."""
-    code = _code(footing.trace.template.text)
+    return _values_of(footing.trace.template.text, name)
+
+
+@lru_cache(maxsize=64)
+def _values_of(source: str, name: str) -> tuple[JSON, ...]:
+    code = _code(source)
     compared = tuple(dict.fromkeys(_compared(code, name)))
     bare = _ANY_TEXT.sub("''", code)
     if compared:
