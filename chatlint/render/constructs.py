@@ -26,7 +26,7 @@ _GLOBALS = frozenset({"joiner", "cycler", "lipsum", "dict"})
 _LOOP = frozenset({"cycle", "changed", "depth", "depth0"})
 _MACRO_NAMES = frozenset({"varargs", "kwargs"})
 _USUAL_CODES = frozenset("YmdbBHM%")
-_ESCAPE = re.compile(r"""\\(?:x[0-9a-fA-F]{2}|[^nrtuN'"\\x\n])""")
+_ESCAPE = re.compile(r"""\\(?:\\|(x[0-9a-fA-F]{2})|([^nrtuNxbfav0-7U'"\\\n]))""")
 _FIRST_ALONE = re.compile(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
 
@@ -250,9 +250,10 @@ def _in_source(source: str) -> Iterator[tuple[str, int]]:
         text = source[start:stop]
         if text.startswith(("{%+", "{{+")):
             yield "tag with +", line
-        found = None if text.startswith("{#") else _ESCAPE.search(text)
-        if found:
-            yield "escape in a text", line + text.count("\n", 0, found.start())
+        for found in () if text.startswith("{#") else _ESCAPE.finditer(text):
+            if found[1] or found[2]:
+                name = "escape by number" if found[1] else "escape without a meaning"
+                yield name, line + text.count("\n", 0, found.start())
 
 
 def _text(node: nodes.Node | None) -> str:

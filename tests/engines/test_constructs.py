@@ -13,6 +13,7 @@ from jinja2.ext import loopcontrols
 from chatlint.engines.constructs import Effect, construct_table
 from chatlint.render.syntax import syntax_of
 
+pytestmark = pytest.mark.filterwarnings("ignore:invalid escape sequence:DeprecationWarning")
 EXAMPLES = {
     "tag generation": "{% generation %}x{% endgeneration %}",
     "tag with": "{% with a = 1 %}{{ a }}{% endwith %}",
@@ -32,7 +33,8 @@ EXAMPLES = {
     "tuple of one": "{{ (1,) | length }}",
     "key that is no text": "{{ {1: 'a'}[1] }}",
     "name with accents": "{% set é = 1 %}{{ é }}",
-    "escape in a text": r"{{ '\x41' }}",
+    "escape by number": r"{{ '\x41' }}",
+    "escape without a meaning": r"{{ '\d' }}",
     "safe and +": "{{ '<' | safe + '<' }}",
     "filter tojson": "{{ '<&' | tojson }}",
     "filter tojson(ensure_ascii)": "{{ s | tojson(ensure_ascii=false) }}",
