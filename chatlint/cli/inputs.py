@@ -57,18 +57,18 @@ def read_kwargs(text: str | None) -> JSONObject:
         ) from error
 
 
-def read_lines(path: str) -> Iterator[tuple[int, JSON]]:
-    """Line number and value of every line of a file of JSON lines; empty lines are passed over."""
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        try:
-            value: JSON = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise UsageError(
-                f"{path}:{number} is not JSON: {error}", hint="one JSON value on each line"
-            ) from error
-        yield number, value
+def numbered_lines(path: str) -> Iterator[tuple[int, str]]:
+    """The lines of a file that hold something, with their numbers."""
+    return ((number, line) for number, line in enumerate(_lines(path), start=1) if line.strip())
+
+
+def value_of_line(line: str, place: str) -> JSON:
+    """The value of one line of a file of JSON lines. Raises UsageError, naming the place."""
+    try:
+        value: JSON = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{place} is not JSON: {error}", hint="one JSON value on each line") from error
+    return value
 
 
 def _lines(path: str) -> Iterator[str]:

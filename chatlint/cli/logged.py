@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
-from chatlint.cli.inputs import objects, read_lines
+from chatlint.cli.inputs import numbered_lines, objects, value_of_line
 from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError
 from chatlint.parse.formats import OutputFormat
@@ -22,6 +22,7 @@ FATES = {
     "cut": "cut off inside a call's arguments",
     "left": "with a mark of the format left in the content",
     "other": "read as another message than the one logged with it",
+    "broken": "no JSON, or a line without an output",
 }
 """What can become of an output, and how it is said."""
 
@@ -67,18 +68,35 @@ def read_all(
     `generation_prompt` and the `message` it should be."""
     tally = Tally()
     marks = tuple(_marks(output))
-    for number, record in read_lines(path):
-        entry = record if isinstance(record, Mapping) else {"text": record}
-        text = next((entry[name] for name in _TEXT if isinstance(entry.get(name), str)), None)
-        if not isinstance(text, str):
-            raise UsageError(
-                f"{path}:{number}: no output", hint=f"one of {', '.join(_TEXT)}, or a JSON string"
-            )
+    fault: UsageError | None = None
+    for number, line in numbered_lines(path):
+        try:
+            entry = _entry(line, f"{path}:{number}")
+            text = _output(entry, f"{path}:{number}")
+        except UsageError as error:
+            fault = fault or error
+            tally.add("broken", number, line)
+            continue
         own = objects(entry["tools"], f"{path}:{number}: tools") if entry.get("tools") else tools
         parser = output.parser(own, str(entry.get("generation_prompt", prompt)), reasoning)
         message = assemble([*parser.feed(text), *parser.finish()])
         tally.add(_fate(parser, message, entry, marks), number, text)
+    if fault and tally.counts["broken"] == sum(tally.counts.values()):
+        raise fault  # it is no log at all
     return tally
+
+
+def _entry(line: str, place: str) -> Mapping[str, JSON]:
+    record = value_of_line(line, place)
+    return record if isinstance(record, Mapping) else {"text": record}
+
+
+def _output(entry: Mapping[str, JSON], place: str) -> str:
+    for name in _TEXT:
+        text = entry.get(name)
+        if isinstance(text, str):
+            return text
+    raise UsageError(f"{place}: no output", hint=f"one of {', '.join(_TEXT)}, or a JSON string")
 
 
 def _fate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +11,7 @@ import typer
 from chatlint.cli import options
 
 if TYPE_CHECKING:
-    from chatlint.conversation import Tool
+    from chatlint.conversation import JSON, Tool
     from chatlint.parse.events import Event
     from chatlint.parse.formats import OutputFormat
     from chatlint.parse.parser import OutputParser
@@ -79,8 +79,10 @@ def parse_output(
     parser = learned.parser(known, prompt, reasoning)
     if form == "message":
         _print_message(parser, output, color)
+    elif form == "events":
+        _print_events(parser, output)
     else:
-        _print_events(parser, output, form)
+        _print_chunks(parser, output, target)
 
 
 def _form(name: str | None, stream: bool) -> str:
@@ -104,22 +106,36 @@ def _print_message(parser: OutputParser, output: str, color: str) -> None:
         options.print_json(message)
 
 
-def _print_events(parser: OutputParser, output: str, form: str) -> None:
+def _print_events(parser: OutputParser, output: str) -> None:
     """Write a line for each event as soon as it is certain."""
-    import json
+    from chatlint.report.message import event_facts
+
+    for events in _read(parser, output):
+        _print_lines(map(event_facts, events))
+
+
+def _print_chunks(parser: OutputParser, output: str, target: str) -> None:
+    """Write what a server would stream: who speaks, a chunk for each delta, why it ended."""
+    import time
 
     from chatlint.parse.message import deltas, finish_reason
-    from chatlint.report.message import chunk, event_facts
+    from chatlint.report.message import Completion
 
+    answer = Completion(target, int(time.time()))
+    _print_lines([answer.chunk({"role": "assistant", "content": ""})])
     calls = False
     for events in _read(parser, output):
         calls = calls or finish_reason(events) == "tool_calls"
-        lines = map(event_facts, events) if form == "events" else map(chunk, deltas(events))
-        for line in lines:
-            sys.stdout.write(json.dumps(line) + "\n")
-        sys.stdout.flush()
-    if form == "chunks":
-        sys.stdout.write(json.dumps(chunk({}, "tool_calls" if calls else "stop")) + "\n")
+        _print_lines(map(answer.chunk, deltas(events)))
+    _print_lines([answer.chunk({}, "tool_calls" if calls else "stop")])
+
+
+def _print_lines(lines: Iterable[Mapping[str, JSON]]) -> None:
+    import json
+
+    for line in lines:
+        sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
 
 
 def _read(parser: OutputParser, output: str) -> Iterator[list[Event]]:

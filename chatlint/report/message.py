@@ -8,6 +8,7 @@ from dataclasses import fields
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import Event
+from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas
 
 _LABEL = 11
@@ -60,7 +61,21 @@ def event_facts(event: Event) -> dict[str, JSON]:
     return {"event": _NAMES[type(event).__name__], **facts}
 
 
-def chunk(delta: Mapping[str, JSON], reason: str | None = None) -> dict[str, JSON]:
-    """A delta as a `chat.completion.chunk` of OpenAI's streaming API."""
-    choice: dict[str, JSON] = {"index": 0, "delta": delta, "finish_reason": reason}
-    return {"object": "chat.completion.chunk", "choices": [choice]}
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What all chunks of one answer have in common. `created` in seconds since 1970."""
+
+    model: str
+    created: int
+    id: str = "chatcmpl-chatlint"
+
+    def chunk(self, delta: Mapping[str, JSON], reason: str | None = None) -> dict[str, JSON]:
+        """A delta as a `chat.completion.chunk` of OpenAI's streaming API."""
+        choice: dict[str, JSON] = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {
+            "id": self.id,
+            "object": "chat.completion.chunk",
+            "created": self.created,
+            "model": self.model,
+            "choices": [choice],
+        }

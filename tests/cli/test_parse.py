@@ -49,8 +49,12 @@ def test_events_add_up_to_the_message(chatlint, written):
 
 
 def test_chunks_are_those_of_openai(chatlint, written):
-    *chunks, last = lines(chatlint("parse", "corpus:qwen3", written, "--format", "chunks"))
-    assert {chunk["object"] for chunk in chunks} == {"chat.completion.chunk"}
+    first, *chunks, last = lines(chatlint("parse", "corpus:qwen3", written, "--format", "chunks"))
+    assert first["choices"][0]["delta"] == {"role": "assistant", "content": ""}
+    assert {(chunk["object"], chunk["model"]) for chunk in chunks} == {
+        ("chat.completion.chunk", "corpus:qwen3")
+    }
+    assert len({(chunk["id"], chunk["created"]) for chunk in [first, *chunks, last]}) == 1
     assert "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks) == "Let me löök."
     assert last["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
 
@@ -99,12 +103,12 @@ def test_logged_outputs_are_counted(chatlint, tmp_path):
         {"output": call, "message": {"content": "", "tool_calls": []}},
         '<tool_call>\n{"name": "f", "arguments": {"n": ',
     ]
-    (tmp_path / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in logged))
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in logged) + "{cut\n[1]\n")
     done = chatlint("parse", "corpus:qwen3", "--jsonl", "log.jsonl")
     tally = json.loads(done.out)
     assert done.status == 1
-    assert {name: tally[name] for name in ("outputs", "whole", "cut", "other")} == {
-        "outputs": 5, "whole": 3, "cut": 1, "other": 1,
+    assert {name: tally[name] for name in ("outputs", "whole", "cut", "other", "broken")} == {
+        "outputs": 7, "whole": 3, "cut": 1, "other": 1, "broken": 2,
     }  # fmt: skip
     assert tally["examples"]["other"] == [{"line": 4, "text": call}]
     shown = chatlint("parse", "corpus:qwen3", "--jsonl", "log.jsonl", "--color", "always").out
