@@ -37,10 +37,22 @@ def vllm_manners(source: str) -> Manners:
     from chatlint.render.environment import parse_template
 
     try:
-        typed = bool(_MAY_LOOP.search(source)) and any(_loops_over_content(parse_template(source)))
-    except (TemplateError, AssertionError):  # what it cannot follow counts as text
-        typed = False
-    return Manners(typed=typed, string=not typed)
+        return manners_by_loops(bool(_MAY_LOOP.search(source)) and loops_over_content(parse_template(source)))
+    except TemplateError:
+        return manners_by_loops(False)
+
+
+def manners_by_loops(over_content: bool) -> Manners:
+    """vLLM's manners, where `loops_over_content` is known."""
+    return Manners(typed=over_content, string=not over_content)
+
+
+def loops_over_content(root: nodes.Template) -> bool:
+    """Whether vLLM finds a loop over a message's content; what it cannot follow counts as none."""
+    try:
+        return any(_content_loops(root))
+    except AssertionError:
+        return False
 
 
 @dataclass(slots=True)
@@ -71,7 +83,7 @@ def _walk(root: nodes.Template) -> _Nodes:
     return found
 
 
-def _loops_over_content(root: nodes.Template) -> Iterator[bool]:
+def _content_loops(root: nodes.Template) -> Iterator[bool]:
     from jinja2 import nodes
 
     found = _walk(root)

@@ -56,7 +56,8 @@ class Syntax:
     `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
     `recursive` are macros that call themselves, `endless` those that do on every path; `escapes` ways out of
     the sandbox (see `escapes`); `constructs` what engines do not agree on (see the module of that name);
-    `growth` lists over which work may grow faster than they do.
+    `growth` lists over which work may grow faster than they do; `loops_over_content` is what vLLM goes by
+    (see `manners`).
     """
 
     fault: SyntaxFault | None = None
@@ -80,6 +81,7 @@ class Syntax:
     constructs: tuple[Use, ...] = ()
     growth: tuple[Use, ...] = ()
     generation_blocks: tuple[int, ...] = ()
+    loops_over_content: bool = False
 
     @property
     def switches(self) -> tuple[str, ...]:
@@ -164,6 +166,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     from chatlint.render.fields import FieldWalk
     from chatlint.render.gates import GateWalk
     from chatlint.render.growth import growth_of
+    from chatlint.render.manners import loops_over_content
     from chatlint.render.names import NameWalk
 
     tree = list(_nodes(root))
@@ -195,6 +198,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         constructs=constructs_of(kinds, source),
         growth=growth_of(root, kinds, members.places),
         generation_blocks=_generation_blocks(tree),
+        loops_over_content=loops_over_content(root),
     )
 
 

@@ -185,11 +185,11 @@ class Subject:
     def manners(self, host: str) -> Manners:
         """How a server addresses the template, from what is known of it."""
         from chatlint.render.hosts import host_named
-        from chatlint.render.manners import vllm_manners
+        from chatlint.render.manners import manners_by_loops
         from chatlint.render.shaping import Manners, Server
 
         if host_named(host).server in (Server.VLLM, Server.VLLM_RS):
-            return vllm_manners(self.template.text)
+            return manners_by_loops(self.syntax.loops_over_content)
         return Manners.of_caps(self.capabilities.chat_template_caps if self.capabilities else {})
 
     def at(self, now: datetime | None) -> Trace:
