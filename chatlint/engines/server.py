@@ -7,20 +7,18 @@ is not meant for anybody else.
 from __future__ import annotations
 
 import json
+import socket
 import time
-from collections.abc import Mapping
-from http.client import HTTPException, HTTPResponse
-from typing import IO
-from urllib.error import HTTPError, URLError
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from threading import Timer
 from urllib.parse import urlsplit
-from urllib.request import HTTPRedirectHandler, OpenerDirector, ProxyHandler, Request, build_opener
 
 from chatlint.conversation import JSON
 from chatlint.errors import UsageError
 from chatlint.limits import SERVER_ANSWER_BYTES, SERVER_SECONDS
 from chatlint.records import dataclass
-
-_PART = 64 * 1024
 
 
 class ServerSilent(Exception):
@@ -54,17 +52,12 @@ class Answer:
         return error if isinstance(error, str) else self.text[:200]
 
 
-class _NoRedirection(HTTPRedirectHandler):
-    def redirect_request(self, *given: object, **more: object) -> None:
-        return None
-
-
 class Server:
     """One server. `url` is its base, with or without `/v1`. Raises UsageError for what is no such address."""
 
     def __init__(self, url: str, key: str = "") -> None:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
         try:
+            parts = urlsplit(url if "://" in url else f"http://{url}")
             known = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
         except ValueError:
             known = False
@@ -72,9 +65,12 @@ class Server:
             raise UsageError(
                 f"{url!r} is no address of a server", hint="like http://127.0.0.1:8080, without a query"
             )
-        self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"
-        self._key = key
-        self._opener: OpenerDirector = build_opener(ProxyHandler({}), _NoRedirection())
+        self._key = key.strip()
+        if not (self._key.isascii() and self._key.isprintable()):  # the words of http.client would show it
+            raise UsageError("the server's key is none: it holds more than printable ASCII")
+        self._base = parts.path.rstrip("/").removesuffix("/v1")
+        self.url = f"{parts.scheme}://{parts.netloc}{self._base}"
+        self._secure, self._host, self._port = parts.scheme == "https", parts.hostname or "", parts.port
 
     def get(self, path: str) -> Answer:
         """Raises ServerSilent."""
@@ -90,32 +86,53 @@ class Server:
             headers["Content-Type"] = "application/json"
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        request = Request(self.url + path, body, headers)
         try:
-            with self._opener.open(request, timeout=SERVER_SECONDS) as response:
-                return _read(response, response.status)
-        except HTTPError as error:
-            with error:
-                return _read(error, error.code)
-        except URLError as error:
-            raise ServerSilent(f"{self.url} does not answer: {error.reason}") from error
+            with closing(self._connection()) as connection, _within(SERVER_SECONDS, connection):
+                connection.request("GET" if body is None else "POST", self._base + path, body, headers)
+                with connection.getresponse() as response:
+                    return _read(response)
         except (OSError, HTTPException, ValueError) as error:
-            raise ServerSilent(
-                f"{self.url} does not answer: {type(error).__name__} {error}".rstrip()
-            ) from error
+            words = str(error) if isinstance(error, OSError) else f"{type(error).__name__} {error}"
+            raise ServerSilent(f"{self.url} does not answer: {words}".rstrip()) from error
+
+    def _connection(self) -> HTTPConnection:
+        kind = HTTPSConnection if self._secure else HTTPConnection
+        return kind(self._host, self._port, timeout=SERVER_SECONDS)
 
 
-def _read(response: HTTPResponse | HTTPError | IO[bytes], status: int) -> Answer:
-    content, deadline = b"", time.monotonic() + SERVER_SECONDS
-    while part := response.read(_PART):
-        content += part
-        if len(content) > SERVER_ANSWER_BYTES:
-            raise ServerSilent(f"an answer of more than {SERVER_ANSWER_BYTES:,} bytes")
+@contextmanager
+def _within(seconds: float, connection: HTTPConnection) -> Iterator[None]:
+    """Connect, and end the connection after this time: one that says a byte now and then is never silent."""
+    deadline = time.monotonic() + seconds
+    connection.connect()
+    timer = Timer(seconds, _end, [connection.sock])
+    timer.daemon = True
+    timer.start()
+    late = f"an answer that was not there after {seconds:g} seconds"
+    try:
+        yield
+    except (OSError, HTTPException, ValueError) as error:
         if time.monotonic() > deadline:
-            raise ServerSilent(f"an answer that was not there after {SERVER_SECONDS:g} seconds")
+            raise ServerSilent(late) from error
+        raise
+    finally:
+        timer.cancel()
+    if time.monotonic() > deadline:  # what ends with the connection looks whole
+        raise ServerSilent(late)
+
+
+def _end(connected: socket.socket) -> None:
+    with suppress(OSError):  # it has ended
+        connected.shutdown(socket.SHUT_RDWR)
+
+
+def _read(response: HTTPResponse) -> Answer:
+    content = response.read(SERVER_ANSWER_BYTES + 1)
+    if len(content) > SERVER_ANSWER_BYTES:
+        raise ServerSilent(f"an answer of more than {SERVER_ANSWER_BYTES:,} bytes")
     text = content.decode("utf-8", "replace")
     try:
         value: JSON = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    return Answer(status, value, text[:2000])
+    return Answer(response.status, value, text[:2000])

@@ -294,12 +294,14 @@ class _Asking:
     def _tokens(self, output: OutputFormat | None) -> Iterator[Comparison]:
         """Marks that end a turn must be one token, and BOS must stand once."""
         for mark in output.end_of_turn if output else ():
+            if self._late():
+                return
             pieces = self._tokenized(mark, special=False)
             if pieces is None:
                 return
             note = "" if len(pieces) == 1 else f"the mark is {len(pieces)} tokens: no token id ends the turn"
             yield Comparison("token", mark, Outcome.DIFFERS if note else Outcome.SAME, note)
-        if self.found.kind is ServerKind.LLAMA_CPP:
+        if self.found.kind is ServerKind.LLAMA_CPP and not self._late():
             yield from self._bos()
 
     def _bos(self) -> Iterator[Comparison]:

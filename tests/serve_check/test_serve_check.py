@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import socket
+import threading
 from dataclasses import replace
 
 import pytest
@@ -177,7 +178,6 @@ def test_nobody_there():
 def test_no_http():
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(5)
-        import threading
 
         def talk():
             peer, _ = listening.accept()
@@ -193,7 +193,7 @@ def test_no_http():
 
 
 @pytest.mark.parametrize(
-    "url", ["", "ftp://x", "http://", "http://a:b@c", "http://x?y=1", "http://x:99999999"]
+    "url", ["", "ftp://x", "http://", "http://a:b@c", "http://x?y=1", "http://x:99999999", "http://[::1"]
 )
 def test_error_no_address(url):
     with pytest.raises(UsageError, match="no address"):
@@ -296,3 +296,41 @@ def test_as_json(httpserver):
     assert json.loads(json.dumps(data)) == data
     assert data["schema"] == "chatlint.server/1"
     assert {one["outcome"] for one in data["comparisons"]} == {"same"}
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", b"HTTP/1.1 200 OK\r\n\r\n"],
+    ids=["headers", "a long answer", "an answer without an end"],
+)
+def test_a_server_that_drips_is_not_waited_for(monkeypatch, begun):
+    monkeypatch.setattr(http, "SERVER_SECONDS", 0.6)
+    stop = threading.Event()
+
+    def drip(listening):
+        peer, _ = listening.accept()
+        with peer:
+            peer.sendall(begun)
+            while not stop.wait(0.05):
+                try:
+                    peer.sendall(b"x")
+                except OSError:
+                    return
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=drip, args=(listening,), daemon=True)
+        thread.start()
+        try:
+            with pytest.raises(ServerSilent, match="not there after 0"):
+                Server(f"http://127.0.0.1:{listening.getsockname()[1]}").get("/props")
+        finally:
+            stop.set()
+            thread.join()
+
+
+def test_a_key_that_no_header_can_hold_is_not_shown(httpserver):
+    httpserver.expect_request("/x", headers={"Authorization": "Bearer s3cret"}).respond_with_json({"a": 1})
+    assert Server(httpserver.url_for(""), "s3cret\n").get("/x").fields == {"a": 1}
+    with pytest.raises(UsageError) as error:
+        Server(httpserver.url_for(""), "s3\ncret")
+    assert "cret" not in str(error.value)
