@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
+from itertools import chain
 
 from chatlint.records import dataclass
 from chatlint.report.answers import GROUPS
@@ -17,28 +18,51 @@ _KINDS = {"yes": "y", "partial": "p", "no": "x", "raises": "r", "unknown": "u"}
 _SIGNS = {"y": "✓", "p": "◐", "x": "·", "r": "!", "u": "?"}
 _SEVERITY = {"error": "e", "warning": "w", "info": "i"}
 _CASES = 3
+_FIRST = 5
+"""The first column after name, errors, warnings and calls, counted from 1."""
 
 
 @dataclass(slots=True)
 class Matrix:
-    """Which questions there are, in groups, and which rules; and the evidence met so far: equal answers of
-    templates share one entry."""
+    """Which questions there are, in groups, and which rules, by category; and the evidence met so far: equal
+    answers of templates share one entry."""
 
-    groups: tuple[tuple[str, ...], ...]
-    rules: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]]
+    rules: Mapping[str, tuple[str, ...]]
     evidence: dict[tuple[str, Answer], int] = field(default_factory=dict)
     counts: dict[int, int] = field(default_factory=dict)
 
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """The capabilities, as their columns stand."""
+        return tuple(chain.from_iterable(self.groups.values()))
+
+    @property
+    def columns(self) -> tuple[range, range]:
+        """Which columns are capabilities and which are findings, counted from 1 as style sheets do."""
+        first = _FIRST + len(self.questions)
+        return range(_FIRST, first), range(first, first + sum(map(len, self.rules.values())))
+
     def head(self) -> str:
-        """The row of column heads."""
+        """The rows of column heads: groups, then what sorts."""
+        over = "".join(
+            f'<th colspan={len(names)} class="gap {part}" title="{html_text(label)}">{html_text(label)}</th>'
+            for part, groups in (("asked", self.groups), ("found", self.rules))
+            for label, names in groups.items()
+        )
         first = "<th aria-sort=ascending><span>template</span></th>"
         counts = "".join(f"<th><span>{severity}s</span></th>" for severity in SEVERITIES[:2])
-        names = [name.replace("_", " ") for group in self.groups for name in group]
+        names = [name.replace("_", " ") for name in self.questions]
         heads = [
             f"<th{gap and ' class=gap'}><span>{html_text(name)}</span></th>"
-            for name, gap in zip((*names, *self.rules), self._gaps(), strict=True)
+            for name, gap in zip(
+                (*names, *chain.from_iterable(self.rules.values())), self._gaps(), strict=True
+            )
         ]
-        return f"<tr>{first}{counts}<th><span>calls</span></th>{''.join(heads)}</tr>"
+        return (
+            f"<tr class=over><th><th colspan={_FIRST - 2}>{over}</tr>"
+            f"<tr>{first}{counts}<th><span>calls</span></th>{''.join(heads)}</tr>"
+        )
 
     def row(self, anchor: str, holders: Holders, row: Row) -> str:
         """One template."""
@@ -46,7 +70,8 @@ class Matrix:
         more = f" +{holders.count - 1}" if holders.count > 1 else ""
         counts = [sum(fault.severity == severity for fault in row.faults) for severity in SEVERITIES[:2]]
         kind = row.marks.call_kind
-        cells = [*self._answers(row), *_findings(self.rules, row.faults, anchor)]
+        rules = tuple(chain.from_iterable(self.rules.values()))
+        cells = [*self._answers(row), *_findings(rules, row.faults, anchor)]
         written = [
             f'<td class="{kind}{gap}">{link}' if kind or gap else f"<td>{link}"
             for (kind, link), gap in zip(cells, self._gaps(), strict=True)
@@ -54,17 +79,17 @@ class Matrix:
         return (
             f'<tr><td><a href="#{anchor}">{name}{more}</a>'
             + "".join(f"<td class=n>{count or ''}" for count in counts)
-            + f"<td class=n>{'' if kind == 'NONE' else html_text(_spoken(kind))}{''.join(written)}\n"
+            + f"<td class=k>{'' if kind == 'NONE' else html_text(_spoken(kind))}{''.join(written)}\n"
         )
 
     def _gaps(self) -> Iterator[str]:
         """For each column whether it begins a group."""
-        for group in (*self.groups, self.rules):
+        for group in (*self.groups.values(), *self.rules.values()):
             yield from (" gap" if index == 0 else "" for index, _ in enumerate(group))
 
     def _answers(self, row: Row) -> Iterator[tuple[str, str]]:
         """Class and content of each cell."""
-        for name in (name for group in self.groups for name in group):
+        for name in self.questions:
             answer = row.answers.get(name)
             if answer is None:
                 yield "", ""
@@ -79,7 +104,7 @@ class Matrix:
         by_name: dict[str, list[tuple[int, int, Answer]]] = {}
         for (name, answer), entry in self.evidence.items():
             by_name.setdefault(name, []).append((-self.counts[entry], entry, answer))
-        for name in (name for group in self.groups for name in group):
+        for name in self.questions:
             entries = sorted(by_name.get(name, ()), key=lambda one: one[:2])
             listed = "".join(_entry(entry, answer, -count) for count, entry, answer in entries)
             yield f"<div><h3>{html_text(name.replace('_', ' '))}</h3><ul>{listed}</ul></div>\n"
@@ -90,12 +115,19 @@ def _short(name: str) -> str:
     return "/".join(name.rstrip("/").split("/")[-2:]) if name.startswith(("/", ".", "~")) else name
 
 
-def matrix_of(tally: Tally) -> Matrix:
-    """An empty matrix with the questions that were asked and the rules that found something."""
-    groups = [tuple(name for name in names if name in tally.answers) for names in GROUPS.values()]
-    rest = tuple(name for name in tally.answers if not any(name in group for group in groups))
-    rules = sorted(tally.faults, key=lambda rule: (tally.faults[rule].code, rule))
-    return Matrix(tuple(group for group in (*groups, rest) if group), tuple(rules))
+def matrix_of(tally: Tally, categories: Mapping[str, str]) -> Matrix:
+    """An empty matrix with the questions that were asked and the rules that found something. `categories`
+    are of rules by name."""
+    groups = {
+        label: tuple(name for name in names if name in tally.answers) for label, names in GROUPS.items()
+    }
+    known = set(chain.from_iterable(groups.values()))
+    groups["more"] = tuple(name for name in tally.answers if name not in known)
+    rules: dict[str, tuple[str, ...]] = {}
+    for rule in sorted(tally.faults, key=lambda rule: (tally.faults[rule].code, rule)):
+        label = categories.get(rule, "other").replace("_", " ")
+        rules[label] = (*rules.get(label, ()), rule)
+    return Matrix({label: names for label, names in groups.items() if names}, rules)
 
 
 def article(anchor: str, holders: Holders, row: Row) -> str:

@@ -28,14 +28,18 @@ def write_outputs(results: Path, names: Iterable[str], title: str, host: str) ->
 
     Each file is there whole or as it was before. Raises UsageError where one cannot be written.
     """
+    from chatlint.rules.catalogue import all_rules
+
     tally = tally_of(results, names)
-    summaries = _summaries()
+    rules = all_rules()
+    summaries = {rule.name: rule.summary for rule in rules}
+    categories = {rule.name: rule.category for rule in rules}
     head = {"schema": METRICS, "version": __version__, "host": host}
     metrics = json.dumps({**head, **tally.metrics()}, indent=2, ensure_ascii=True) + "\n"
     _write(results.with_name("metrics.json"), [metrics])
     _write(results.with_name("survey.md"), [markdown(tally, title, host, summaries)])
     with open(results, "rb") as file:
-        _write(results.with_name("survey.html"), page(tally, file, title, host, summaries))
+        _write(results.with_name("survey.html"), page(tally, file, title, host, summaries, categories))
     return tally
 
 
@@ -55,12 +59,6 @@ def write_reports(targets: Iterable[Named], settings: Settings, directory: Path)
         taken.add(file := name if name not in taken else f"{name}-{len(taken)}")
         report = Report(replace(settings, cache=True), (judged,))
         _write(directory / f"{file}.json", [json.dumps(report.to_dict(), indent=2) + "\n"])
-
-
-def _summaries() -> dict[str, str]:
-    from chatlint.rules.catalogue import all_rules
-
-    return {rule.name: rule.summary for rule in all_rules()}
 
 
 def _write(path: Path, pieces: Iterable[str]) -> None:

@@ -44,9 +44,15 @@ _LEGEND = (
 
 
 def page(
-    tally: Tally, results: BinaryIO, title: str, host: str, summaries: Mapping[str, str]
+    tally: Tally,
+    results: BinaryIO,
+    title: str,
+    host: str,
+    summaries: Mapping[str, str],
+    categories: Mapping[str, str],
 ) -> Iterator[str]:
-    """The page, in pieces. `results` is the survey's `results.jsonl`, `summaries` are lines about rules."""
+    """The page, in pieces. `results` is the survey's `results.jsonl`; `summaries` are lines about rules, and
+    `categories` theirs, by name."""
     anchors = anchors_of(tally)
     yield _head(title, host)
     yield from tables.in_short(tally)
@@ -56,7 +62,7 @@ def page(
     yield from tables.results(tally, anchors)
     yield from tables.reasoning(tally, anchors)
     yield from tables.failures(tally)
-    matrix = matrix_of(tally)
+    matrix = matrix_of(tally, categories)
     yield from _matrix(matrix, tally, results, anchors)
     yield from _evidence(matrix)
     yield from _templates(tally, results, anchors)
@@ -93,11 +99,26 @@ def _matrix(matrix: Matrix, tally: Tally, results: BinaryIO, anchors: Mapping[st
     legend = "".join(f"<span><i class={kind}>{sign}</i>{what}</span>" for kind, sign, what in _LEGEND)
     yield '<section id="matrix" class="full"><h2>Every template, every question</h2>'
     yield "<p>Capabilities, then what rules found. A column's head sorts by it.</p>"
-    yield f'<div class="legend">{legend}</div>'
+    yield f'<div class="legend">{legend}</div>{_switches(matrix)}'
     yield f'<div class="matrix"><table><thead>{matrix.head()}</thead><tbody>\n'
     for key, holders, row in _rows(tally, results, anchors):
         yield matrix.row(anchors[key], holders, row)
     yield f"</tbody></table></div>{_rest(tally)}</section>"
+
+
+def _switches(matrix: Matrix) -> str:
+    """Boxes that hide a part of the matrix, without a script; what they hide stands in a style sheet, so that
+    no cell need say what it belongs to."""
+    rules = []
+    for name, columns in zip(("asked", "found"), matrix.columns, strict=True):
+        between = f":nth-child(n+{columns.start}):nth-child(-n+{columns.stop - 1})"
+        hidden = ",".join((f"tr:not(.over)>{between}", f".over>.{name}"))
+        rules.append(f"#matrix:has(#no-{name}:checked) .matrix :is({hidden}){{display:none}}")
+    boxes = "".join(
+        f"<label><input type=checkbox id=no-{name}> {what}</label>"
+        for name, what in (("asked", "capabilities"), ("found", "findings"), ("infos", "infos"))
+    )
+    return f"<style>{''.join(rules)}</style><div class=legend><span>hide</span>{boxes}</div>"
 
 
 def _rest(tally: Tally) -> str:

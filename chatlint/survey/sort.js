@@ -3,7 +3,7 @@
   const rank = { y: 0, p: 1, x: 2, r: 3, u: 4, e: 0, w: 1, i: 2 };
   const table = document.querySelector(".matrix table");
   if (!table) return;
-  const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
+  const heads = [...table.tHead.rows[1].cells], body = table.tBodies[0];
   const value = (row, at) => {
     const cell = row.cells[at], kind = cell.className.split(" ")[0];
     if (kind in rank) return rank[kind];
