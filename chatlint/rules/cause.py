@@ -52,7 +52,8 @@ class Cause:
     `key` names the cause within its rule, in words that do not change when the template is edited elsewhere:
     the fingerprint is made of it. `line` and `column` are one-based places in the template, 0 where only the
     sights can tell; `file` is another file of the package, where the fault is in that. `severity` None is the
-    rule's own, and `profiles` goes before the rule's `profiles`; `hosts` are those in which it holds, where a
+    rule's own, and `profiles` goes before the rule's `profiles`; `only` names the
+    profiles that tell it, where it says nothing to others; `hosts` are those in which it holds, where a
     rule says so itself; `hidden_on` others, whose preparation hides it (see `elsewhere`). What is `own` is
     chatlint's fault: a failure in the report, never a finding on the author.
     """
@@ -71,6 +72,7 @@ class Cause:
     hidden_on: tuple[str, ...] = ()
     own: bool = False
     profiles: Mapping[str, Severity] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
     mending: Mending | None = None
     """A mechanical fix, where there may be one; `fix` says it in words."""
 

@@ -72,7 +72,8 @@ class Finding:
     """`cases` lists every case that shows the cause, the smallest first; `evidence` shows that one. `fix`
     says what to change. `fingerprint` survives moved lines. `hosts` are those in which it holds, `hidden_on`
     those whose preparation of a conversation hides it; of a host in neither it is not known. `profiles` holds
-    the severity in those profiles in which it has another one. One that is `suppressed` does not count."""
+    the severity in those profiles in which it has another one; where `only` names profiles, the others do not
+    tell it. One that is `suppressed` does not count."""
 
     rule: str
     code: str
@@ -89,3 +90,4 @@ class Finding:
     suppressed: Suppression | None = None
     profiles: Mapping[Profile, Severity] = field(default_factory=dict)
     hidden_on: tuple[str, ...] = ()
+    only: tuple[Profile, ...] = ()

@@ -124,6 +124,7 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
         hidden_on=cause.hidden_on,
         profiles={**rule.profiles, **{Profile(name): cause.profiles[name] for name in cause.profiles}},
+        only=tuple(map(Profile, cause.only)),
     )
 
 

@@ -24,8 +24,9 @@ def weighed(
     findings: Iterable[Finding], profile: Profile, severities: Mapping[str, str]
 ) -> tuple[Finding, ...]:
     """Findings with their severities in a profile, the worst first. `severities` gives those of a rule (by
-    its name) a severity in every profile."""
-    found = [replace(one, severity=_severity(one, profile, severities)) for one in findings]
+    its name) a severity in every profile, and makes every profile tell them."""
+    told = (one for one in findings if not one.only or profile in one.only or one.rule in severities)
+    found = [replace(one, severity=_severity(one, profile, severities)) for one in told]
     return tuple(sorted(found, key=rank))
 
 

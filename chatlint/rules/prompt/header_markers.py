@@ -71,6 +71,7 @@ def _found(user: str, answer: str, odd: list[str], sight: Sight) -> Cause:
         else "Trainers that mask by text need exactly these.",
         sights=(sight,),
         profiles={"training": Severity.WARNING} if odd else {},
+        only=("training",),
     )
 
 

@@ -69,6 +69,7 @@ def check(subject: Subject) -> Iterator[Cause]:
             message="there is no `{% generation %}` block",
             consequence="The mask for training on answers alone is all zeros.",
             fix="Put the block around what the model writes, or mask by header strings (`header-markers`).",
+            only=("training",),
         )
         return
     found = Gathering()
