@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,9 +17,11 @@ from tempfile import TemporaryDirectory
 
 from chatlint.conversation import JSON
 from chatlint.engines.engine import Engine, EngineAbsent, EngineFailed, Job, Outcome
+from chatlint.engines.process import run_program
 from chatlint.limits import ENGINE_ANSWER_BYTES, ENGINE_SECONDS
 
 PLACE = "CHATLINT_LLAMA_CPP"
+_MEMORY = 1024 * 1024 * 1024
 
 
 def open_llama_cpp() -> Engine:
@@ -55,7 +56,7 @@ class LlamaProgram:
         deadline = time.monotonic() + ENGINE_SECONDS
         with TemporaryDirectory(prefix="chatlint-") as folder:
             template = Path(folder, "template.jinja")
-            template.write_text(source, encoding="utf-8", newline="")
+            template.write_bytes(source.encode("utf-8", "surrogatepass"))
             return tuple(self._rendered(template, job.passed, deadline) for job in jobs)
 
     def _rendered(self, template: Path, variables: dict[str, JSON], deadline: float) -> Outcome:
@@ -63,17 +64,11 @@ class LlamaProgram:
         given.write_text(json.dumps(variables), encoding="utf-8")
         made.unlink(missing_ok=True)
         command = (self._program, "--no-common", "--json", str(given), "--output", str(made), str(template))
-        try:
-            done = subprocess.run(
-                command, capture_output=True, timeout=max(deadline - time.monotonic(), 0.01), check=False
-            )
-        except subprocess.TimeoutExpired:
-            raise EngineFailed(f"it did not finish within {ENGINE_SECONDS:g} seconds") from None
-        except OSError as error:
-            raise EngineFailed(f"{self._program} cannot be run: {error.strerror}") from error
-        if done.returncode or not made.exists():
-            words = (done.stderr or done.stdout)[-2000:].decode("utf-8", "replace").strip()
-            return Outcome(None, words.splitlines()[-1] if words else f"status {done.returncode}")
+        left = max(deadline - time.monotonic(), 0.01)
+        ran = run_program(command, seconds=left, memory=_MEMORY, written=ENGINE_ANSWER_BYTES + 1)
+        if ran.code or not made.is_file():
+            words = ran.words or ran.answer[-2000:].decode("utf-8", "replace").strip()
+            return Outcome(None, words.splitlines()[-1] if words else f"status {ran.code}")
         with made.open("rb") as stream:
             text = stream.read(ENGINE_ANSWER_BYTES + 1)
         if len(text) > ENGINE_ANSWER_BYTES:

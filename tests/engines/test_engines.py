@@ -8,6 +8,7 @@ import os
 import shutil
 import stat
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -169,6 +170,7 @@ def test_a_program_of_llama_cpp(tmp_path, monkeypatch):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv(LLAMA_PLACE, str(program))
     engine = open_engine("llama.cpp", FIXED_CLOCK)
+    assert engine.render_all("\ud800", [job()])[0].text is None  # no UTF-8 has it
     assert engine.render_all("t\n", [job(), job(tools=[])]) == (
         Outcome("t\nWalnut <b>"),
         Outcome(None, "error: no tools here"),
@@ -209,6 +211,24 @@ def test_programs_are_bounded(monkeypatch):
         program("import time; time.sleep(60)")
     with pytest.raises(EngineFailed, match="more than 1,000 bytes"):
         program("import sys\nwhile True: sys.stdout.write('x' * 1000)")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the program is started by another")
+def test_what_a_program_starts_ends_with_it(monkeypatch):
+    monkeypatch.setattr(process, "ENGINE_SECONDS", 0.5)
+    started = time.monotonic()
+    with pytest.raises(EngineFailed, match="did not finish"):
+        process.ask_program(["/bin/sh", "-c", "sleep 30; true"], {})
+    assert time.monotonic() - started < 20
+
+
+def test_of_what_a_program_says_the_last_is_kept():
+    ran = process.run_program(
+        [sys.executable, "-c", "import sys; sys.stderr.write('x' * 3_000_000 + ' the end'); print(5)"]
+    )
+    assert (ran.answer.strip(), ran.code) == (b"5", 0)
+    assert ran.words.endswith(" the end")
+    assert len(ran.words) == 300
 
 
 def test_last_words_of_a_program_that_breaks():
