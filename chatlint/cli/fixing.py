@@ -29,10 +29,11 @@ def fix_targets(targets: Sequence[str], settings: Settings, *, write: bool) -> N
     rewind = _kept_input() if "-" in targets else None
     for target in targets:
         for package, mended in _mended(target, settings):
-            for line in _said(target, mended, write=write):
+            place = _place(target, package, mended)
+            for line in _said(place, mended, write=write):
                 sys.stderr.write(f"{visible(line)}\n")
             if mended.text != mended.template.text:
-                _write(package, mended) if write else _print(target, mended)
+                _write(package, mended) if write else _print(place, mended)
         if rewind:
             rewind()
 
@@ -73,18 +74,25 @@ def _wanted(settings: Settings, template: Template) -> frozenset[str]:
     return frozenset(rule.name for rule in rules if accepted.isdisjoint((rule.name, rule.code)))
 
 
-def _said(target: str, mended: Mended, *, write: bool) -> Iterator[str]:
-    place = _place(target, mended)
+def _said(place: str, mended: Mended, *, write: bool) -> Iterator[str]:
     for one in mended.fixed:
         yield f"{'fixed' if write else 'would fix'} {one.rule.name} in {place}: {one.message}"
     for left in mended.unfixed:
         yield f"not fixed: {left.rule.name} in {place}: {left.why} ({left.message})"
 
 
-def _place(target: str, mended: Mended) -> str:
+def _place(target: str, package: Package, mended: Mended) -> str:
+    """The file as `patch` finds it, and what in it is the template."""
+    from chatlint.source.package import TargetKind
+
     place = mended.template.place
     inside = place.json_pointer or place.key
-    return f"{target}:{place.file}{f':{inside}' if inside else ''}" if place.file != target else target
+    kind = package.target.kind
+    if kind is TargetKind.DIRECTORY:
+        file = f"{target.rstrip('/')}/{place.file}"
+    else:
+        file = target if kind in (TargetKind.FILE, TargetKind.GGUF) else f"{target}:{place.file}"
+    return f"{file}:{inside}" if inside else file
 
 
 def _write(package: Package, mended: Mended) -> None:
@@ -97,11 +105,11 @@ def _write(package: Package, mended: Mended) -> None:
         write(rewrite)
 
 
-def _print(target: str, mended: Mended) -> None:
+def _print(place: str, mended: Mended) -> None:
     """The difference: as it is into a pipe, on a terminal with every control character spelled out."""
     from chatlint.fix.patch import patch
 
-    text = patch(mended, _place(target, mended))
+    text = patch(mended, place)
     if sys.stdout.isatty():
         text = "".join(f"{visible(line)}\n" for line in text.split("\n")[:-1])
     sys.stdout.write(text)

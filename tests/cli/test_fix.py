@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -57,6 +59,17 @@ def test_a_template_in_json(chatlint, tmp_path):
     done = chatlint("check", "--fix", tmp_path, *ONLY)
     assert done.status == 0
     assert path.read_text() == text.replace(json.dumps(BARE), json.dumps(MENDED))
+
+
+@pytest.mark.skipif(not shutil.which("patch"), reason="needs the program `patch`")
+def test_a_difference_can_be_applied(chatlint, tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "chat_template.jinja").write_text(BARE)
+    (tmp_path / "model" / "tokenizer_config.json").write_text("{}")
+    done = chatlint("check", "--diff", "model", *ONLY)
+    assert done.out.startswith("--- model/chat_template.jinja\n+++ model/chat_template.jinja\n")
+    subprocess.run(["patch", "-p0"], input=done.out, text=True, cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "model" / "chat_template.jinja").read_text() == MENDED
 
 
 def test_what_lies_elsewhere_is_only_shown(chatlint, monkeypatch):
