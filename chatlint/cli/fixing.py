@@ -91,7 +91,8 @@ def _place(target: str, package: Package, mended: Mended) -> str:
     if kind is TargetKind.DIRECTORY:
         file = f"{target.rstrip('/')}/{place.file}"
     else:
-        file = target if kind in (TargetKind.FILE, TargetKind.GGUF) else f"{target}:{place.file}"
+        alone = kind in (TargetKind.FILE, TargetKind.GGUF, TargetKind.STDIN)
+        file = target if alone else f"{target}:{place.file}"
     return f"{file}:{inside}" if inside else file
 
 
