@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from enum import StrEnum
 
 from chatlint.config import Settings
@@ -14,7 +15,7 @@ from chatlint.probe.trace import Trace
 from chatlint.records import dataclass
 from chatlint.render.rendered import RenderSettings
 from chatlint.source.bundled import bundled
-from chatlint.source.package import Package, Template
+from chatlint.source.package import Template
 from chatlint.store.disk import Store
 from chatlint.verdict import TemplateReport
 
@@ -50,6 +51,8 @@ class SyncState(StrEnum):
 
     SAME = "same"
     """The template whose facts are listed, and they hold."""
+    UNLISTED = "unlisted"
+    """It was read; no facts are listed that could hold or not."""
     EDITED = "edited"
     """Another template; what is listed holds all the same."""
     DIFFERS = "differs"
@@ -60,12 +63,14 @@ class SyncState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """One repository against its facts. `differences` are (fact, expected, found)."""
+    """One repository against its facts: `found` are those of its template, `differences` (fact, expected,
+    found)."""
 
     model: Model
     state: SyncState
     revision: str | None = None
     sha256: str = ""
+    found: Mapping[str, JSON] = field(default_factory=dict)
     differences: tuple[tuple[str, JSON, JSON], ...] = ()
     reason: str = ""
 
@@ -100,30 +105,38 @@ def _synced(model: Model, settings: Settings, say: Callable[[str], None]) -> Syn
     except ChatlintError as error:
         return Synced(model, SyncState.NOT_READ, reason=error.message)
     template = package.templates[0]
-    differences = tuple(_differences(model, template, package, settings))
-    same = model.sha256 in (None, template.sha256)
-    state = SyncState.DIFFERS if differences else SyncState.SAME if same else SyncState.EDITED
-    return Synced(model, state, package.target.revision, template.sha256, differences)
+    found = _seen(judge(template, package, settings))
+    differences = tuple(_differences(model, template, found, settings))
+    state = _state(model, template, bool(differences))
+    return Synced(model, state, package.target.revision, template.sha256, found, differences)
+
+
+def _state(model: Model, template: Template, differs: bool) -> SyncState:
+    if differs:
+        return SyncState.DIFFERS
+    if model.sha256 is None and not model.facts:
+        return SyncState.UNLISTED
+    return SyncState.SAME if model.sha256 in (None, template.sha256) else SyncState.EDITED
 
 
 def _differences(
-    model: Model, template: Template, package: Package, settings: Settings
+    model: Model, template: Template, found: Mapping[str, JSON], settings: Settings
 ) -> Iterator[tuple[str, JSON, JSON]]:
     facts = dict(model.facts)
     call = facts.pop("call", None)
-    seen = _seen(judge(template, package, settings))
     for name, expected in facts.items():
-        if seen.get(name) != expected:
-            yield name, expected, seen.get(name)
+        if found.get(name) != expected:
+            yield name, expected, found.get(name)
     if isinstance(call, str) and call not in _rendered_call(template, settings):
         yield "call", call, None
 
 
 def _seen(report: TemplateReport) -> dict[str, JSON]:
-    found = report.capabilities
-    if found is None:
+    """Every fact that may be listed, but `call`."""
+    capabilities = report.capabilities
+    if capabilities is None:
         return {}
-    return {**found.chat_template_caps, "generation_prompt": found.generation_prompt.text}
+    return {**capabilities.chat_template_caps, "generation_prompt": capabilities.generation_prompt.text}
 
 
 def _rendered_call(template: Template, settings: Settings) -> str:

@@ -11,6 +11,8 @@ from chatlint.cli import options
 from chatlint.cli.plain import PlainCommand, PlainGroup
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from chatlint.conversation import JSON
     from chatlint.corpus import Synced
 
@@ -84,19 +86,39 @@ def sync_corpus(
             [(one.model.id, "strong"), (one.state, _STYLES[one.state]), (_said(one), "")] for one in found
         ]
         options.print_table(rows, color)
+        sys.stdout.write(_in_all(found))
     states = {one.state for one in found}
     raise typer.Exit(3 if "not-read" in states else int("differs" in states))
 
 
-_STYLES = {"same": "good", "edited": "part", "differs": "bad", "not-read": "bad"}
+_STYLES = {"same": "good", "unlisted": "faint", "edited": "part", "differs": "bad", "not-read": "bad"}
+_MEANING = {
+    "same": "same: the listed template, and its facts hold",
+    "unlisted": "unlisted: read, but no facts are listed (--format json shows what it does)",
+    "edited": "edited: another template than the listed one; every fact holds all the same",
+    "differs": "differs: a listed fact does not hold",
+    "not-read": "not-read: it could not be loaded",
+}
 
 
 def _said(synced: Synced) -> str:
     if synced.differences:
         return "; ".join(
-            f"{name} is {found!r}, not {expected!r}" for name, expected, found in synced.differences
+            f"the call begins otherwise than {expected!r}"
+            if name == "call"
+            else f"{name} is {found!r}, not {expected!r}"
+            for name, expected, found in synced.differences
         )
-    return synced.reason or f"sha256 {synced.sha256[:12]}"
+    listed = f", not {synced.model.sha256[:12]}" if synced.state == "edited" and synced.model.sha256 else ""
+    reason = synced.reason.removeprefix(f"{synced.model.id} ")
+    return reason or f"sha256 {synced.sha256[:12]}{listed}"
+
+
+def _in_all(found: Sequence[Synced]) -> str:
+    """How many came to what, and what that means."""
+    states = [one.state for one in found]
+    lines = [f"{states.count(state):4} {said}" for state, said in _MEANING.items() if state in states]
+    return "".join(f"{line}\n" for line in ["", *lines])
 
 
 def _facts(synced: Synced) -> dict[str, JSON]:
@@ -107,6 +129,7 @@ def _facts(synced: Synced) -> dict[str, JSON]:
         "revision": synced.revision,
         "sha256": synced.sha256 or None,
         "expected_sha256": synced.model.sha256,
+        "found": synced.found,
         "differences": [
             {"fact": name, "expected": expected, "found": found}
             for name, expected, found in synced.differences

@@ -22,6 +22,9 @@ from pathlib import Path
 
 from gguf import GGUFWriter
 
+_SECONDS = 40
+"""After that a run counts as broken."""
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -61,7 +64,7 @@ def cpu_of(command, home):
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     environment = {**os.environ, "XDG_CACHE_HOME": str(home), "HF_HUB_OFFLINE": "1", "NO_COLOR": "1"}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, env=environment)
         fine = "Traceback" not in done.stderr
     except subprocess.TimeoutExpired:
         fine = False

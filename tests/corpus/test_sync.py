@@ -53,6 +53,11 @@ def test_facts_that_hold(hub):
     assert state(model()).state is SyncState.SAME
     assert state(model(sha256=None)).state is SyncState.SAME
     assert state(model(sha256="0" * 64)).state is SyncState.EDITED
+    unlisted = state(model(sha256=None, facts={}))
+    assert unlisted.state is SyncState.UNLISTED
+    assert {name: unlisted.found[name] for name in FACTS if name != "call"} == {
+        name: fact for name, fact in FACTS.items() if name != "call"
+    }
 
 
 def test_facts_that_do_not(hub):
