@@ -116,7 +116,7 @@ def _said(synced: Synced) -> str:
 
 def _in_all(found: Sequence[Synced]) -> str:
     """How many came to what, and what that means."""
-    states = [one.state for one in found]
+    states: list[str] = [one.state for one in found]
     lines = [f"{states.count(state):4} {said}" for state, said in _MEANING.items() if state in states]
     return "".join(f"{line}\n" for line in ["", *lines])
 
