@@ -4,8 +4,10 @@ Theory of operation. Other hosts are asked about what there is, never whether th
 and warning, the smallest case that shows it. Where the other host gives the template the same as this one
 (`probe.likeness`), it writes the same, and nothing is rendered: the finding holds. Else the case is rendered
 there. Where this host's render failed, the finding holds if that one fails the same way and is hidden if it
-does not; where there is a prompt, it holds if the marked text stands there between its neighbours, and is
-hidden if the marked text is nowhere. Anything else is not known, and said of neither.
+does not. Where a value is nowhere in this host's prompt, the finding holds if it is nowhere in that one;
+where there is marked text, it holds if that stands there between its neighbours, and is hidden if the marked
+text is nowhere. Anything else is not known, and said of neither. A template refuses several things with one
+sentence, of which a host may hide one: hidden is such a finding only where the next cases are hidden, too.
 """
 
 from __future__ import annotations
@@ -17,8 +19,10 @@ from typing import TYPE_CHECKING
 from chatlint.rules.cause import Cause, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Rule
+from chatlint.rules.sights import bounds, content_shown, declined
 
 if TYPE_CHECKING:
+    from chatlint.probe.case import Observation
     from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
 
@@ -26,6 +30,8 @@ COMPARED = ("transformers-5.24", "transformers-4.57", "vllm", "llama.cpp")
 """The hosts that findings are looked for in."""
 _NEIGHBOURS = 12
 """Characters on each side of a mark that must be the same."""
+_CASES = 4
+"""So many refusals of one cause are asked of a host that hides the ones before."""
 
 
 def settled(subject: Subject, rule: Rule, causes: Iterable[Cause]) -> list[Cause]:
@@ -42,13 +48,19 @@ def _matters(rule: Rule, cause: Cause) -> bool:
 
 def _settled(subject: Subject, cause: Cause) -> Cause:
     own = subject.trace.settings.host
-    sight = smallest_first(cause.sights)[0]
-    told = {host: _holds(subject.elsewhere(host), sight) for host in COMPARED if host != own}
+    sights = smallest_first(cause.sights)[:_CASES]
+    told = {host: _any_holds(subject.elsewhere(host), sights) for host in COMPARED if host != own}
     return replace(
         cause,
         hosts=(own, *(host for host, holds in told.items() if holds)),
         hidden_on=tuple(host for host, holds in told.items() if holds is False),
     )
+
+
+def _any_holds(other: Trace, sights: tuple[Sight, ...]) -> bool | None:
+    """None where it cannot be told; what a template refuses is asked further where the first is hidden."""
+    asked = (sight for number, sight in enumerate(sights) if number == 0 or declined(sight.observation))
+    return next((told for sight in asked if (told := _holds(other, sight)) is not False), False)
 
 
 def _holds(other: Trace, sight: Sight) -> bool | None:
@@ -59,9 +71,20 @@ def _holds(other: Trace, sight: Sight) -> bool | None:
         return bool(same) if same or there.prompt else None
     if here.text == there.text:
         return True
-    if sight.end <= sight.start or there.prompt is None:
+    if there.prompt is None:
+        return None
+    if sight.lost and not _reaches(here, sight.lost):
+        return not _reaches(there, sight.lost)
+    if sight.end <= sight.start:
         return None
     around = slice(max(sight.start - _NEIGHBOURS, 0), sight.end + _NEIGHBOURS)
     if here.text[around] in there.text:
         return True
     return None if here.text[sight.start : sight.end] in there.text else False
+
+
+def _reaches(observation: Observation, pointer: str) -> bool:
+    """Whether a value is in the prompt: all texts of a content, something of anything else."""
+    if pointer.endswith("/content"):
+        return content_shown(observation, pointer)
+    return bounds(observation, pointer) is not None

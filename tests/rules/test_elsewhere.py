@@ -37,6 +37,32 @@ def test_arguments_are_objects_before_servers_hand_them_on():
     assert found.hidden_on == ALL[2:]
 
 
+def test_what_a_host_hides_of_one_case_only_is_not_hidden():
+    """A developer message becomes system text there; two questions in a row stay two, and are refused."""
+    source = (
+        "{% set first = 1 if messages[0].role == 'system' else 0 %}{% for m in messages[first:] %}"
+        "{% if (m.role == 'user') != (loop.index0 % 2 == 0) %}{{ raise_exception('roles must alternate') }}"
+        "{% endif %}<|{{ m.role }}|>{{ messages[0].content if loop.first and first }}{{ m.content }}" + END
+    )
+    (found,) = [one for one in only(source, "role-support") if "refused" in one.message]
+    assert {"roles/developer", "roles/two-users"} <= set(found.cases)
+    assert found.hosts == ALL
+    assert found.hidden_on == ()
+
+
+LIST_ONLY = (
+    "{% for m in messages %}<|{{ m.role }}|>{% for part in m.content %}{{ part.text }}{% endfor %}" + END
+)
+
+
+def test_what_is_lost_holds_where_it_is_lost():
+    """Contents are lists in vLLM where the template loops over them, and texts in transformers."""
+    (found,) = only(LIST_ONLY, "content-shape")
+    assert found.message.startswith("content must be a list of parts; a text is lost")
+    assert found.hosts[:2] == ALL[:2]
+    assert found.hidden_on == ("vllm",)
+
+
 def test_what_no_host_changes_holds_in_all():
     source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
     (found,) = only(source, "generation-prompt")
