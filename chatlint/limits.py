@@ -26,6 +26,9 @@ RENDER_INTEGER_BITS = 65_536
 COMPILE_TOKENS = 60_000
 """Most tokens of a template that is compiled; real ones stay under 9,000."""
 
+RULE_CAUSES = 200
+"""Most findings of one rule on one template; a template that is mended begins with fewer."""
+
 WORKER_SECONDS = 3.0
 """Wall time of one case in a worker process before it is killed."""
 

@@ -224,6 +224,12 @@ _BARE = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*=""")
 _NAME = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.|$)""")
 
 
+_KEY_PARTS = 100
+_LONG_KEY = re.compile(
+    r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){%d}""" % _KEY_PARTS  # noqa: UP031
+)
+
+
 def _line(text: str, keys: Sequence[str]) -> int:
     """The line of a key, or of its table's header; 0 for keys that are written in another way."""
     table: tuple[str, ...] = ()
@@ -256,9 +262,11 @@ def _text(path: Path) -> str:
 def _parsed(path: Path, text: str) -> Table:
     import tomllib
 
+    if _LONG_KEY.search(text):  # reading one takes the square of its parts
+        raise UsageError(f"{path}: a key of more than {_KEY_PARTS} parts")
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not TOML: {error}") from error
 
 

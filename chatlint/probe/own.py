@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from chatlint.conversation import JSON, Conversation
 from chatlint.errors import TargetError, UsageError
-from chatlint.limits import OWN_CONVERSATION_BYTES, OWN_CONVERSATIONS
+from chatlint.limits import FOLDER_FILES, OWN_CONVERSATION_BYTES, OWN_CONVERSATIONS
 from chatlint.probe.case import Case
 from chatlint.probe.catalogue import catalogue
 from chatlint.records import dataclass
@@ -47,19 +49,46 @@ def read_own(folder: str) -> tuple[OwnConversation, ...]:
     root = Path(folder)
     if not root.is_dir():
         raise UsageError(f"probes: {folder} is no folder", hint="it holds conversations as JSON files")
-    files = sorted(path for path in root.rglob("*.json") if path.is_file())
+    listed = _listed(root)
+    files = [path for path in listed if path.suffix == ".json"]
     if not files:
         raise UsageError(f"probes: {folder} holds no .json file", hint='like {"messages": [...]}')
     if len(files) > OWN_CONVERSATIONS:
         raise UsageError(f"probes: {folder} holds more than {OWN_CONVERSATIONS:,} conversations")
-    _refuse_lonely(root)
+    _refuse_lonely(listed)
     return tuple(_read(root, path) for path in files)
 
 
-def _refuse_lonely(root: Path) -> None:
+def _listed(root: Path) -> list[Path]:
+    """All files in the folder and below it, in their order. Links to folders are not followed."""
+    found: list[Path] = []
+    seen = 0
+    for folder, folders, names in os.walk(root, onerror=_refuse_unreadable):
+        seen += len(folders) + len(names)
+        if seen > FOLDER_FILES:
+            raise UsageError(
+                f"probes: {root} holds more than {FOLDER_FILES:,} files", hint="name a folder of its own"
+            )
+        found += [path for name in names if _is_file(path := Path(folder, name))]
+    return sorted(found)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:
+        _refuse_unreadable(error)
+
+
+def _refuse_unreadable(error: OSError) -> NoReturn:
+    raise UsageError(f"probes: {error.filename} cannot be read: {error.strerror}") from error
+
+
+def _refuse_lonely(listed: Sequence[Path]) -> None:
     """A prompt that no conversation gives is a slip of the pen, and would never be compared."""
-    for path in sorted(root.rglob("*.txt")):
-        if not path.with_suffix(".json").is_file():
+    known = set(listed)
+    for path in listed:
+        if path.suffix == ".txt" and path.with_suffix(".json") not in known:
             raise UsageError(f"{path}: there is no {path.stem}.json that ought to give this prompt")
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.config import Profile
+from chatlint.limits import RULE_CAUSES
 from chatlint.records import dataclass
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.elsewhere import settled
@@ -77,7 +78,9 @@ def _told(rule: Rule, subject: Subject) -> tuple[list[Cause], str]:
         return causes, missing
     try:
         for cause in rule.check(subject):
-            causes.append(cause)  # noqa: PERF402
+            if len(causes) == RULE_CAUSES:
+                return causes, f"what it found beyond {RULE_CAUSES} findings is left out"
+            causes.append(cause)
     except NotEvaluated as reason:
         return causes, str(reason)
     return causes, ""

@@ -41,6 +41,8 @@ def test_a_section_of_pyproject_counts(tmp_path):
         ("fail-on = 'fatal'", "no severity 'fatal'", "known: error, warning, info, never"),
         ("profile = 'trainig'", "no profile 'trainig'", "did you mean 'training'?"),
         ("select = [", "is not TOML", ""),
+        (f"fail-on = {'9' * 5000}", "is not TOML", ""),
+        (f"{'a.' * 400_000}a = 1", "a key of more than 100 parts", ""),
     ],
 )
 def test_error_says_what_and_what_to_do(tmp_path, text, message, hint):

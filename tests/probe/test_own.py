@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from chatlint import limits
@@ -93,7 +95,31 @@ def test_error_more_than_may_be(folder, monkeypatch):
         patched.setattr(own, "OWN_CONVERSATIONS", 1)
         with pytest.raises(UsageError, match="more than 1 conversations"):
             read_own(place)
+    with monkeypatch.context() as patched:
+        patched.setattr(own, "FOLDER_FILES", 1)
+        with pytest.raises(UsageError, match="more than 1 files"):
+            read_own(place)
     monkeypatch.setattr(own, "OWN_CONVERSATION_BYTES", 8)
     with pytest.raises(UsageError, match=r"a\.json"):
         read_own(place)
     assert limits.OWN_CONVERSATIONS > 1
+
+
+def test_error_a_folder_that_goes_away(folder, monkeypatch):
+    place = folder(a_json=f"[{TEXT}]", sub__b_json=f"[{TEXT}]")
+
+    def scandir(path):
+        if str(path).endswith("sub"):
+            raise FileNotFoundError(2, "No such file or directory", path)
+        return real(path)
+
+    real = os.scandir
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(UsageError, match="sub cannot be read: No such file"):
+        read_own(place)
+
+
+def test_links_to_folders_lead_nowhere(folder):
+    place = folder(a_json=f"[{TEXT}]")
+    os.symlink(place, os.path.join(place, "again"))
+    assert [one.name for one in read_own(place)] == ["a"]

@@ -11,6 +11,7 @@ import pytest
 
 from chatlint.config import Profile
 from chatlint.errors import UsageError
+from chatlint.limits import RULE_CAUSES
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules import catalogue, run, selection
 from chatlint.rules.catalogue import all_rules, find_rule
@@ -422,3 +423,17 @@ def test_places_of_templates_in_their_own_file_are_kept() -> None:
         subject.template = replace(subject.template, place=TemplatePlace("x.jinja"))
         assert (subject.locate(3, 4).line, subject.locate(3, 4).column) == (3, 4)
         assert (subject.locate(3).line, subject.locate(3).column) == (3, 0)
+
+
+def test_a_rule_that_finds_without_end_is_cut_off_and_that_is_said(rules: list[Rule]) -> None:
+    def endless(subject: Subject) -> Iterator[Cause]:
+        while True:
+            yield cause("again")
+
+    rules.append(rule_of(endless))
+    with subject_of(GOOD) as subject:
+        judged = run.run(subject)
+    assert len(judged.findings) == RULE_CAUSES
+    assert judged.unevaluated == (
+        ("made-up-ct999", f"what it found beyond {RULE_CAUSES} findings is left out"),
+    )
