@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from chatlint.config import Settings
@@ -64,7 +64,7 @@ def assert_template(
 
 
 @pytest.fixture(name="assert_template", scope="session")
-def _assert_template() -> Callable[..., Report]:
+def _assert_template() -> object:
     """`chatlint.pytest_plugin.assert_template`: assert that a target's chat templates are as they ought to
     be."""
     return assert_template

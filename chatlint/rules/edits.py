@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.records import dataclass
-from chatlint.render.tokens import Chain, Tag, tags_of
 
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
+    from chatlint.render.tokens import Chain, Tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ _BEFORE_TESTS = frozenset({"if", "elif", "and", "or", "not", "==", "!=", "<", ">
 
 def _places(source: str) -> Iterator[_Place]:
     """Chains whose value is used."""
-    for tag in tags_of(source):
+    for tag in _tags(source):
         for chain in tag.chains:
             if not chain.called and not _tested(tag, chain):
                 yield _Place(source, tag, chain)
@@ -140,7 +140,7 @@ def _asked(source: str, member: str) -> list[_Place]:
     """Where the value of a member is used, searched, or asked to do something."""
     return [
         _Place(source, tag, chain)
-        for tag in tags_of(source)
+        for tag in _tags(source)
         for whole in tag.chains
         if (chain := whole.upto(member)) and (not _tested(tag, whole) or tag.near(chain.first - 1) == "in")
     ]
@@ -225,7 +225,7 @@ def pairs_by_filter(source: str) -> Iterator[Edits]:
     """`x.items()` becomes `x | items`."""
     calls = [
         (tag, chain)
-        for tag in tags_of(source)
+        for tag in _tags(source)
         for chain in tag.chains
         if chain.called and chain.names[-1] == "items" and tag.near(chain.last + 2) == ")"
     ]
@@ -242,7 +242,7 @@ def members_in_brackets(source: str) -> Iterator[Edits]:
     """`x.items` that is not called becomes `x['items']`."""
     return _together(
         Edit(tag.tokens[last - 1].start, tag.tokens[last].end, f"['{chain.names[-1]}']")
-        for tag in tags_of(source)
+        for tag in _tags(source)
         for chain in tag.chains
         if (last := chain.last) and not chain.called and chain.names[-1] in _METHODS
         if tag.near(last - 1) == "."
@@ -256,7 +256,7 @@ def by_truth(*names: str) -> Ways:
     """`'x' in y`, `x is defined` and `x is not none` ask whether there is anything in x."""
 
     def ways(source: str) -> Iterator[Edits]:
-        tags = tags_of(source)
+        tags = _tags(source)
         return _together(
             edit for tag in tags for edit in (*_defined(source, tag, names), *_contained(source, tag, names))
         )
@@ -292,7 +292,7 @@ def _contained(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
 
 def results_in_own_turns(source: str) -> Iterator[Edits]:
     """A branch for some role, in whose header the role itself is printed, also takes results."""
-    tags = tags_of(source)
+    tags = _tags(source)
     for number, tag in enumerate(tags):
         for chain in tag.chains if tag.word in ("if", "elif") else ():
             role = tag.tokens[chain.last + 2] if chain.last + 2 < len(tag.tokens) else None
@@ -334,7 +334,7 @@ def prompt_whenever_asked(source: str) -> Iterator[Edits]:
     """`if add_generation_prompt and …` asks for nothing more."""
     return _together(
         Edit(tag.tokens[1].start, tag.tokens[-1].end, _FLAG)
-        for tag in tags_of(source)
+        for tag in _tags(source)
         if tag.word == "if" and len(tag.tokens) > 2 and (_FLAG,) in [chain.names for chain in tag.chains]
     )
 
@@ -343,7 +343,7 @@ def prompt_only_if_asked(offset: int) -> Ways:
     """What stands from an offset to the end is only written where it is asked for."""
 
     def ways(source: str) -> Iterator[Edits]:
-        tag = next((tag for tag in tags_of(source) if tag.start <= offset < tag.end), None)
+        tag = next((tag for tag in _tags(source) if tag.start <= offset < tag.end), None)
         start = tag.start if tag else offset
         end = len(source.rstrip()) if tag else len(source)
         yield (Edit(start, start, f"{{% if {_FLAG} %}}"), Edit(end, end, "{% endif %}"))
@@ -357,3 +357,10 @@ _ESCAPES = {"\\": "\\\\", "'": "\\'", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 def _quoted(text: str) -> str:
     """A text as Jinja writes it."""
     return "'" + "".join(_ESCAPES.get(character, character) for character in text) + "'"
+
+
+def _tags(source: str) -> tuple[Tag, ...]:
+    """The template's tags. Where no template is mended, nothing that cuts one up is imported."""
+    from chatlint.render.tokens import tags_of
+
+    return tags_of(source)
