@@ -6,7 +6,7 @@ Nothing is evaluated: sizes of constant expressions are estimated from their ope
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from jinja2 import nodes
@@ -123,17 +123,51 @@ def endless_of(tree: list[nodes.Node]) -> tuple[tuple[str, int], ...]:
     """Macros that call themselves on every path, be it through others, with their lines. What only runs under
     a condition, or in a loop, may end."""
     macros = {node.name: node for node in tree if isinstance(node, nodes.Macro)}
-    calls = {name: set(_sure_calls(macro.body)) & macros.keys() for name, macro in macros.items()}
-    found = []
-    for name, macro in macros.items():
-        reached: set[str] = set()
-        following = set(calls[name])
-        while following - reached:
-            reached |= following
-            following = {inner for one in following for inner in calls[one]}
-        if name in reached:
-            found.append((name, macro.lineno))
-    return tuple(found)
+    calls = {
+        name: [one for one in _sure_calls(macro.body) if one in macros] for name, macro in macros.items()
+    }
+    again = _in_circles(calls)
+    return tuple((name, macro.lineno) for name, macro in macros.items() if name in again)
+
+
+def _in_circles(following: Mapping[str, Sequence[str]]) -> set[str]:
+    """The names from which their followers lead back. In two passes over a graph of any size, each name once:
+    those that reach each other are found from the last ones back (Kosaraju)."""
+    before: dict[str, list[str]] = {name: [] for name in following}
+    for name, others in following.items():
+        for other in others:
+            before[other].append(name)
+    found = {name for name, others in following.items() if name in others}
+    taken: set[str] = set()
+    for name in reversed(_last_first(following)):
+        together, stack = [], [name]
+        while stack:
+            if (one := stack.pop()) not in taken:
+                taken.add(one)
+                together.append(one)
+                stack += before[one]
+        if len(together) > 1:
+            found.update(together)
+    return found
+
+
+def _last_first(following: Mapping[str, Sequence[str]]) -> list[str]:
+    """The names, each behind all that it leads to, as far as those do not lead back."""
+    order: list[str] = []
+    seen: set[str] = set()
+    for name in following:
+        stack = [] if name in seen else [(name, iter(following[name]))]
+        seen.add(name)
+        while stack:
+            one, others = stack[-1]
+            other = next((each for each in others if each not in seen), None)
+            if other is None:
+                order.append(one)
+                stack.pop()
+            else:
+                seen.add(other)
+                stack.append((other, iter(following[other])))
+    return order
 
 
 def _sure_calls(body: list[nodes.Node]) -> Iterator[str]:
