@@ -52,9 +52,22 @@ def fact_changes(first: Mapping[str, JSON], second: Mapping[str, JSON]) -> tuple
     found: list[FactChange] = []
     for part in PARTS:
         one, other = (_facts(part, report.get(part)) for report in (first, second))
-        if one != other:
+        if part == "limits":
+            found += _refusals(_words(first.get(part)), _words(second.get(part)))
+        elif one != other:
             found += _differences(part, one, other)
     return tuple(found)
+
+
+def _words(limits: JSON) -> list[JSON]:
+    listed = limits if isinstance(limits, list) else []
+    return [limit.get("message") for limit in listed if isinstance(limit, Mapping)]
+
+
+def _refusals(one: list[JSON], other: list[JSON]) -> Iterator[FactChange]:
+    """What only one side refuses with. There is no order among refusals, so none becomes another."""
+    yield from (FactChange("limits", "", said, None) for said in one if said not in other)
+    yield from (FactChange("limits", "", None, said) for said in other if said not in one)
 
 
 def _differences(part: str, one: JSON, other: JSON) -> Iterator[FactChange]:

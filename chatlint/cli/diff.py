@@ -45,7 +45,7 @@ def compare_targets(
     from chatlint.config import nearest
     from chatlint.diff import compare
     from chatlint.diff.markdown import markdown
-    from chatlint.diff.sides import read_side
+    from chatlint.diff.sides import read_sides
     from chatlint.diff.terminal import terminal
     from chatlint.errors import UsageError
     from chatlint.report.canvas import canvas_for
@@ -58,7 +58,7 @@ def compare_targets(
         settings, special_tokens=special_tokens, offline=offline, untrusted=untrusted, cache=not no_cache
     )
     with Progress(1) as progress:
-        one, other = (read_side(target, settings, progress.say) for target in (first, second))
+        one, other = read_sides(first, second, settings, progress.say)
         drift = compare(one, other, settings)
     if format_ == "json":
         sys.stdout.write(json.dumps(drift.to_dict(), indent=2) + "\n")

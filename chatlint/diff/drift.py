@@ -68,6 +68,7 @@ class Drift:
     templates: tuple[TemplateDrift, ...]
     only_first: tuple[str, ...] = ()
     only_second: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def sameness(self) -> Sameness:
@@ -91,6 +92,7 @@ class Drift:
             "sameness": self.sameness,
             "only_first": list(self.only_first),
             "only_second": list(self.only_second),
+            "notes": list(self.notes),
             "templates": plain(self.templates),
         }
 
@@ -105,6 +107,7 @@ def compare(first: Side, second: Side, settings: Settings) -> Drift:
         tuple(_template(first, second, one, other, settings) for one, other in pairs),
         tuple(name for name in first.facts if name not in matched[0]),
         tuple(name for name in second.facts if name not in matched[1]),
+        tuple(side.note for side in (first, second) if side.note),
     )
 
 

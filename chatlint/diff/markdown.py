@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from chatlint.diff.drift import Drift, TemplateDrift
 from chatlint.diff.prompts import Excerpt, PromptChange
-from chatlint.diff.terminal import SAID, cached_words, value_words
+from chatlint.diff.terminal import SAID, alike, cached_words, value_words
 from chatlint.report.markup import md_cell, md_code, md_text
 
 _CHANGES = 20
@@ -21,6 +21,7 @@ def markdown(drift: Drift) -> str:
 def _lines(drift: Drift) -> Iterator[str]:
     yield f"### {SAID[drift.sameness].capitalize()}\n"
     yield f"{md_code(drift.first)} → {md_code(drift.second)}"
+    yield from (f"\n{md_text(note)}." for note in drift.notes)
     for what, names in (("gone", drift.only_first), ("new", drift.only_second)):
         yield from (f"\nTemplate {md_code(name)} is {what}." for name in names)
     for template in drift.templates:
@@ -43,8 +44,8 @@ def _template(drift: TemplateDrift) -> Iterator[str]:
         yield f"\nCached prefixes: {' '.join(word for word, _ in cached)}."
     if drift.facts:
         yield "\n| fact | before | after |\n|---|---|---|"
-        for change in drift.facts:
-            path = f"{change.part} {change.path.replace('/', ' › ')}".strip()
+        for change, paths in alike(drift.facts):
+            path = f"{change.part.replace('_', ' ')} {', '.join(paths)}".strip()
             values = [md_cell(value_words(value), _LONGEST) for value in (change.first, change.second)]
             yield f"| {md_text(path)} | {' | '.join(values)} |"
     for finding in drift.findings:

@@ -12,7 +12,7 @@ from chatlint.conversation import JSON
 from chatlint.errors import TargetError, UsageError
 from chatlint.pipeline import judge, read_target, target_report
 from chatlint.records import dataclass
-from chatlint.source.package import Package, Template
+from chatlint.source.package import Package, TargetKind, Template
 from chatlint.verdict import SCHEMA
 
 Facts = Mapping[str, JSON]
@@ -22,12 +22,13 @@ Facts = Mapping[str, JSON]
 @dataclass(frozen=True, slots=True)
 class Side:
     """What is known of one side: its templates' facts by name, and the templates themselves unless it is a
-    saved report (`package` None)."""
+    saved report (`package` None). `note` is what else the reader must know of it, "" for nothing."""
 
     name: str
     facts: Mapping[str, Facts]
     package: Package | None = None
     templates: Mapping[str, Template] = field(default_factory=dict)
+    note: str = ""
 
 
 def read_side(target: str, settings: Settings, say: Callable[[str], None] = lambda _: None) -> Side:
@@ -39,13 +40,48 @@ def read_side(target: str, settings: Settings, say: Callable[[str], None] = lamb
     saved = _saved(target)
     if saved is not None:
         return _of_report(target, saved)
-    package = read_target(target, settings, say)
+    return _of_package(target, read_target(target, settings, say), settings)
+
+
+def read_sides(
+    first: str, second: str, settings: Settings, say: Callable[[str], None] = lambda _: None
+) -> tuple[Side, Side]:
+    """Both sides, as `read_side` reads them. A bare template has no special tokens: beside a target that has
+    some it is read with them, as that target's."""
+    names, saved = (first, second), (_saved(first), _saved(second))
+    packages = [
+        None if report is not None else read_target(name, settings, say)
+        for name, report in zip(names, saved, strict=True)
+    ]
+    sides = []
+    for name, report, own, other, others in zip(
+        names, saved, packages, reversed(packages), reversed(names), strict=True
+    ):
+        if report is not None or own is None:
+            sides.append(_of_report(name, report or {}))
+        elif other is not None and _is_bare(own) and not _has_no_tokens(other):
+            lent = read_target(others, replace(settings, template=name), say)
+            note = f"{name} is a bare template: it is read with the special tokens of {others}"
+            sides.append(_of_package(name, lent, settings, note))
+        else:
+            sides.append(_of_package(name, own, settings))
+    return sides[0], sides[1]
+
+
+def _is_bare(package: Package) -> bool:
+    return package.target.kind is TargetKind.FILE and _has_no_tokens(package)
+
+
+def _has_no_tokens(package: Package) -> bool:
+    return all(template.special_tokens_assumed for template in package.templates)
+
+
+def _of_package(name: str, package: Package, settings: Settings, note: str = "") -> Side:
     settings = replace(settings, expected=None)  # what is expected here is the other side
     judged = [judge(template, package, settings) for template in package.templates]
-    report = target_report(target, package, judged).to_dict()
-    return Side(
-        target, _by_name(report), package, {template.name: template for template in package.templates}
-    )
+    report = target_report(name, package, judged).to_dict()
+    templates = {template.name: template for template in package.templates}
+    return Side(name, _by_name(report), package, templates, note)
 
 
 def _saved(target: str) -> Mapping[str, JSON] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint.conversation import JSON
 from chatlint.diff.drift import CachedPrefix, Drift, Sameness, TemplateDrift
@@ -30,6 +30,8 @@ def terminal(drift: Drift, canvas: Canvas) -> str:
 def _lines(drift: Drift, canvas: Canvas) -> Iterator[str]:
     yield canvas.draw([("- ", "bad"), (canvas.fit(drift.first, canvas.width - 2), "strong")])
     yield canvas.draw([("+ ", "good"), (canvas.fit(drift.second, canvas.width - 2), "strong")])
+    for note in drift.notes:
+        yield from canvas.wrap([(word, "faint") for word in note.split(" ")], "  ", [("  ", "")])
     for sign, style, names in (("-", "bad", drift.only_first), ("+", "good", drift.only_second)):
         for name in names:
             yield canvas.draw([(f"{sign} template {name}", style)])
@@ -47,8 +49,9 @@ def _template(drift: TemplateDrift, canvas: Canvas) -> Iterator[str]:
     if cached:
         yield from _row(canvas, "cached", cached)
     part = ""
-    for change in drift.facts:
-        yield from _row(canvas, change.part.replace("_", " ") if change.part != part else "", _fact(change))
+    for change, paths in alike(drift.facts):
+        label = change.part.replace("_", " ") if change.part != part else ""
+        yield from _row(canvas, label, _fact(change, paths))
         part = change.part
     for finding in drift.findings:
         yield from _row(canvas, "finding", _finding(finding))
@@ -111,20 +114,37 @@ def cached_words(cached: CachedPrefix) -> list[Piece]:
     return [*found[:-1], (found[-1][0].rstrip(";"), "")] if found else []
 
 
-def _fact(change: FactChange) -> list[Piece]:
-    path = change.path.replace("/", " › ")
+def alike(changes: Iterable[FactChange]) -> list[tuple[FactChange, list[str]]]:
+    """Changes of a part from and to the same values are one, with where they are in words: a refusal in other
+    words changes every capability that it refuses."""
+    found: dict[tuple[str, str], tuple[FactChange, list[str]]] = {}
+    for change in changes:
+        key = change.part, json.dumps([change.first, change.second])
+        path = " › ".join(piece for piece in change.path.split("/") if not piece.isdigit())
+        found.setdefault(key, (change, []))[1].append(path)
+    return list(found.values())
+
+
+def _fact(change: FactChange, paths: Sequence[str]) -> list[Piece]:
     return [
-        (path or "all", ""),
-        (value_words(change.first), "bad"),
+        *((word, "") for word in (", ".join(paths) or "all").split(" ")),
+        *_words(value_words(change.first), "bad"),
         ("→", ""),
-        (value_words(change.second), "good"),
+        *_words(value_words(change.second), "good"),
     ]
 
 
+def _words(text: str, style: str) -> Iterator[Piece]:
+    """Words that lines break between; a text whose white space that would change stays whole."""
+    yield from ((word, style) for word in ([text] if "  " in text else text.split(" ")))
+
+
 def value_words(value: JSON) -> str:
-    """A value on one line."""
-    if isinstance(value, str):
-        return value or '""'
+    """A value on one line; a text in quotes where its ends could not be seen."""
+    if isinstance(value, str) and value and value == value.strip(" "):
+        return value
+    if value is None:
+        return "nothing"
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 120 else text[:119] + "…"
 

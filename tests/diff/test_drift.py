@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from chatlint.config import Settings
 from chatlint.diff.drift import SCHEMA, Sameness, compare
 from chatlint.diff.prompts import parting
-from chatlint.diff.sides import read_side
+from chatlint.diff.sides import read_side, read_sides
+from chatlint.diff.terminal import alike, value_words
 from chatlint.errors import TargetError, UsageError
-from chatlint.facts import fact_changes
+from chatlint.facts import FactChange, fact_changes
 from chatlint.pipeline import check
 
 PLAIN = """{%- for m in messages -%}
@@ -226,3 +227,53 @@ def test_equal_facts_and_only_these_have_no_changes(one, other):
         assert change.part == "stops"
         assert change.first != change.second or type(change.first) is not type(change.second)
     json.dumps([(change.first, change.second) for change in changes])
+
+
+def test_a_bare_template_is_read_with_the_tokens_of_the_other_side(tmp_path):
+    """A model's directory and the .jinja it was made of are the same thing."""
+    text = "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ eos_token }}{% endfor %}"
+    model = tmp_path / "model"
+    model.mkdir()
+    config = {"bos_token": "<s>", "eos_token": "</s>", "chat_template": text}
+    (model / "tokenizer_config.json").write_text(json.dumps(config))
+    bare = tmp_path / "bare.jinja"
+    bare.write_text(text)
+    for names in ((str(model), str(bare)), (str(bare), str(model))):
+        drift = compare(*read_sides(*names, Settings()), Settings())
+        assert (drift.sameness, drift.exit_code) == (Sameness.SAME, 0)
+        assert drift.notes == (f"{bare} is a bare template: it is read with the special tokens of {model}",)
+        assert drift.to_dict()["notes"] == list(drift.notes)
+    other = compare(*read_sides(str(bare), str(bare), Settings()), Settings())
+    assert (other.sameness, other.notes) == (Sameness.SAME, ())
+    bare.write_text(text.replace("<{{", "[{{"))
+    assert compare(*read_sides(str(model), str(bare), Settings()), Settings()).exit_code == 1
+
+
+def refusing(*said):
+    return {"limits": [{"message": words, "line": 1, "cases": ["a"]} for words in said]}
+
+
+def test_refusals_come_and_go_and_none_becomes_another():
+    found = fact_changes(refusing("no tools", "no images"), refusing("no images", "no audio"))
+    assert [(one.path, one.first, one.second) for one in found] == [
+        ("", "no tools", None),
+        ("", None, "no audio"),
+    ]
+    assert fact_changes(refusing("a", "b"), refusing("b", "a")) == ()
+
+
+def test_equal_changes_are_said_once_with_all_places():
+    changes = [
+        FactChange("capabilities", "tools", "raises: declined: no", "yes"),
+        FactChange("capabilities", "images", "raises: declined: no", "yes"),
+        FactChange("capabilities", "audio", "no", "yes"),
+        FactChange("limits", "0/message", "raises: declined: no", "yes"),
+    ]
+    assert [paths for _, paths in alike(changes)] == [["tools", "images"], ["audio"], ["message"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [("", '""'), (" ", '" "'), ("a b", "a b"), (" a", '" a"'), (None, "nothing"), (3, "3")]
+)
+def test_values_in_words(value, said):
+    assert value_words(value) == said
