@@ -22,6 +22,7 @@ messages in a row.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.calls import supported
@@ -50,6 +51,7 @@ class _Order(NamedTuple):
     refusing: Severity | None = Severity.WARNING
 
 
+_UNDEFINED = re.compile(r"'(\w+)' is undefined")
 _LATER = "system text that is not first"
 _ORDERS = (
     _Order("roles/user-assistant-user", "an answer in the history", (1,)),
@@ -75,7 +77,7 @@ _ORPHAN = _Order("calls/orphan-result", "a tool result without a call", (), refu
 def check(subject: Subject) -> Iterator[Cause]:
     plain = (("a question alone", "roles/user"), ("an answer in the history", "roles/user-assistant-user"))
     broken = next(((what, one) for what, probe in plain if faulted(one := subject.see(probe))), None)
-    if broken:
+    if broken and not _is_of_no_name(subject, broken[1]):
         yield _always(*broken)
     if not chats(subject):
         yield from _ignored(subject)
@@ -86,6 +88,13 @@ def check(subject: Subject) -> Iterator[Cause]:
         seen += [(order, subject.see(order.probe, way)) for order in (_INTERRUPTED, _ORPHAN)]
     yield from _dropped(seen)
     yield from _failed(seen)
+
+
+def _is_of_no_name(subject: Subject, observation: Observation) -> bool:
+    """Whether the template broke on a name that it never sets: an error of `undefined-read`."""
+    match = _UNDEFINED.fullmatch(observation.failure.message) if observation.failure else None
+    stored = {variable.name for variable in subject.syntax.variables if variable.stored}
+    return match is not None and match[1] not in stored and not match[1].endswith("_token")
 
 
 def _always(what: str, observation: Observation) -> Cause:
