@@ -7,7 +7,7 @@ that a template never holds an object of the caller.
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict
+import marshal
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
@@ -24,7 +24,9 @@ Wrapped: TypeAlias = (
     "bool | int | float | str | list[Wrapped] | tuple[Wrapped, ...] | dict[str, Wrapped] | None"
 )
 Sources: TypeAlias = dict[int, ContainerSource]
-_KEPT = 8
+_KEPT_BYTES = 1_000_000
+_WITHOUT_REFERENCES = 2
+"""The version of `marshal` that writes equal values alike, however often they are referred to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,12 @@ class Root:
 
 
 class Inputs:
-    """Wraps conversations. What was wrapped last is kept: the same tools and messages come again and
-    again."""
+    """Wraps conversations. Each message, tool and document is wrapped once and kept: equal ones come again
+    and again at the same place."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, int], Root] = OrderedDict()
+        self._kept: dict[tuple[str, bytes], tuple[Wrapped, Sources]] = {}
+        self._size = 0
 
     def wrap(self, conversation: Conversation) -> dict[str, Root]:
         """The roots, by name; `tools` and `documents` are there only if they are given.
@@ -62,17 +65,43 @@ class Inputs:
         return roots
 
     def _root(self, name: str, given: Sequence[object]) -> Root:
-        key = (name, id(given))
-        root = self._kept.get(key)
-        if root is None or not root.unchanged():  # the caller changed what it had given
-            root = self._kept[key] = wrap_root(name, list(given), given)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-        return root
+        sources: Sources = {}
+        elements: list[Wrapped] = []
+        for index, element in enumerate(given):
+            wrapped, inside = self._element(f"/{name}/{index}", element)
+            elements.append(wrapped)
+            sources.update(inside)
+        sources[id(elements)] = ContainerSource(f"/{name}")
+        return Root(given, elements, sources)
+
+    def _element(self, pointer: str, given: object) -> tuple[Wrapped, Sources]:
+        content = _content(given)
+        known = self._kept.get((pointer, content))
+        if known is None:
+            sources: Sources = {}
+            known = _wrap(given, pointer, sources, NESTING - 1), sources
+            if content and len(content) < _KEPT_BYTES:
+                self._keep(pointer, content, known)
+        return known
+
+    def _keep(self, pointer: str, content: bytes, wrapped: tuple[Wrapped, Sources]) -> None:
+        if self._size + len(content) > _KEPT_BYTES:
+            self.forget()
+        self._kept[pointer, content] = wrapped
+        self._size += len(content)
 
     def forget(self) -> None:
         """Drop what is kept: a template changed it."""
         self._kept.clear()
+        self._size = 0
+
+
+def _content(given: object) -> bytes:
+    """Bytes that are the same only for equal values of the same types; none for what is no plain data."""
+    try:
+        return marshal.dumps(given, _WITHOUT_REFERENCES)  # type: ignore[arg-type]
+    except ValueError:
+        return b""
 
 
 def wrap_root(name: str, value: object, given: object = None) -> Root:

@@ -91,6 +91,7 @@ class LocalRenderer:
         failure: RenderFailure | None = None
         mutated: tuple[str, ...] = ()
         blocks: tuple[tuple[int, int], ...] = ()
+        roots: Mapping[str, Root] = {}
         try:
             _begin(compiled)
             roots = self._inputs.wrap(request.conversation)
@@ -103,6 +104,8 @@ class LocalRenderer:
             prompt = Prompt(plain(text), partial(spans_of, text._runs))
         except Exception as error:
             failure = _failure(error, compiled)
+            if not all(root.unchanged() for root in roots.values()):
+                self._inputs.forget()
         finally:
             containers.clear()
         return Rendered(
