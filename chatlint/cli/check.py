@@ -164,8 +164,9 @@ def check_targets(
     """
     from chatlint.cli.configured import printed_settings, settings_of
     from chatlint.cli.folders import folders_of
+    from chatlint.cli.outputs import begin_outputs, outputs_of
 
-    outputs = _outputs("statistics" if statistics else format_, output or [])
+    outputs = outputs_of("statistics" if statistics else format_, output or [])
     options.colour_choice(color)
     workers = job_count(jobs)
     chosen = (config, fail_on, select, ignore, host, profile, baseline, engines)
@@ -175,6 +176,7 @@ def check_targets(
     if show_settings:
         _print(printed_settings(settings))
         return
+    begin_outputs(outputs, _read(targets, settings))
     targets = folders_of(targets) if folders else targets
     if fix or diff:
         from chatlint.cli.fixing import fix_targets
@@ -184,6 +186,12 @@ def check_targets(
     report = _report(targets, settings, workers, update_baseline=update_baseline)
     _write(report, outputs, color, verbose=verbose)
     raise typer.Exit(report.exit_code)
+
+
+def _read(targets: list[str], settings: Settings) -> list[str]:
+    """The files that a run reads, as far as they are named."""
+    also = (settings.config, settings.baseline, settings.expect, settings.template, settings.special_tokens)
+    return [*targets, *(file for file in (*also, settings.base) if file)]
 
 
 def _report(targets: list[str], settings: Settings, workers: int, *, update_baseline: bool) -> Report:
@@ -242,33 +250,14 @@ def job_count(jobs: str) -> int:
     return int(jobs)
 
 
-def _outputs(format_: str, outputs: list[str]) -> list[tuple[str, str]]:
-    """(format, file) of everything to write; file "" is standard output."""
-    from chatlint.config import nearest
-    from chatlint.errors import UsageError
-    from chatlint.report import REPORTERS
-
-    pairs = [(format_, "")]
-    for item in outputs:
-        name, equals, file = item.partition("=")
-        if not equals or not file:
-            raise UsageError(f"--output {item} names no file", hint="like --output json=report.json")
-        pairs.append((name, file))
-    for name, file in pairs:
-        if name not in REPORTERS:
-            raise UsageError(f"no format {name!r}", hint=nearest(name, REPORTERS))
-        if file:
-            _write_file(file, "")  # rather now than after a long run
-    return pairs
-
-
 def _write(report: Report, outputs: list[tuple[str, str]], color: str, *, verbose: bool) -> None:
+    from chatlint.cli.outputs import write_file
     from chatlint.report import REPORTERS
     from chatlint.report.canvas import Canvas, canvas_for
 
     for name, file in outputs:
         if file:
-            _write_file(file, REPORTERS[name](report, Canvas(width=100, verbose=verbose)))
+            write_file(file, REPORTERS[name](report, Canvas(width=100, verbose=verbose)))
         else:
             _print(REPORTERS[name](report, canvas_for(sys.stdout, color, verbose=verbose)))
 
@@ -280,13 +269,3 @@ def _print(text: str) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         give_up_output()
-
-
-def _write_file(file: str, text: str) -> None:
-    from chatlint.errors import UsageError
-
-    try:
-        with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.write(text)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written: {error.strerror}") from error

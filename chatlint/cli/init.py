@@ -35,7 +35,7 @@ def write_configuration(folder: Folder = ".") -> None:
     _refuse_existing(place)
     found = check_target(folder, Settings())
     _write(place / CONFIG_NAME, "\n".join(_lines(found)) + "\n")
-    sys.stdout.write(f"{place / CONFIG_NAME} written: {visible(_said(found))}\n")
+    sys.stdout.write(f"{visible(str(place / CONFIG_NAME))} written: {visible(_said(found))}\n")
     sys.stdout.write(f"next: chatlint check {visible(folder)}\n")
 
 

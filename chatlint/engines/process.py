@@ -58,6 +58,7 @@ def run_program(
         source.write(given)
         source.seek(0)
         process = _started(command, source, memory, written)
+    assert process.stdout is not None
     said = bytearray()
     listener = Thread(target=_keep_last, args=(process.stderr, said), daemon=True)
     timer = Timer(seconds or ENGINE_SECONDS, _end, [process])
@@ -65,7 +66,6 @@ def run_program(
     listener.start()
     timer.start()
     try:
-        assert process.stdout is not None
         answer = process.stdout.read(ENGINE_ANSWER_BYTES + 1)
         if len(answer) > ENGINE_ANSWER_BYTES:
             raise EngineFailed(f"it wrote more than {ENGINE_ANSWER_BYTES:,} bytes")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,8 @@ from chatlint.rules.finding import Finding, SuppressedBy, Suppression
 from chatlint.source.package import TargetKind
 
 SCHEMA = "chatlint.baseline/1"
-_HINT = "write it anew with --update-baseline"
+_NONE = "--update-baseline writes one where there is none"
+_HINT = "remove it, and write it anew with --update-baseline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ def write_baseline(file: Path, entries: Iterable[BaselineEntry]) -> None:
         beside.write_text(text, encoding="ascii")
         beside.replace(file)
     except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
 
 
@@ -110,9 +114,9 @@ def _json(file: Path) -> Mapping[str, JSON]:
     try:
         content: JSON = json.loads(read_file(file, CONFIG_BYTES * 16, regular=False))
     except TargetError as error:
-        raise UsageError(f"baseline: {error.message}", hint=_HINT) from error
+        raise UsageError(f"baseline: {error.message}", hint=_NONE) from error
     except OSError as error:
-        raise UsageError(f"baseline: {file}: {error.strerror}", hint=_HINT) from error
+        raise UsageError(f"baseline: {file}: {error.strerror}", hint=_NONE) from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{file} is not JSON: {error}", hint=_HINT) from error
     if not isinstance(content, Mapping):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -96,6 +97,25 @@ def test_outputs_beside_the_printed_one(chatlint, tmp_path):
     assert json.loads(done.out)["target"] == CLEAN
 
 
+def test_outputs_overwrite_nothing_that_is_read(chatlint, bare, tmp_path):
+    path = bare(BROKEN)
+    (tmp_path / "again").symlink_to(path)
+    (tmp_path / "chatlint.toml").write_text('fail-on = "never"\n')
+    for file in (str(path), "again", "chatlint.toml"):
+        done = chatlint("check", path, "--output", f"json={file}")
+        assert done.status == 2
+        assert "which is read" in " ".join(done.err.split())
+    assert Path(path).read_text() == BROKEN
+
+
+def test_a_run_that_fails_leaves_the_report_that_was_there(chatlint, tmp_path):
+    (tmp_path / "r.json").write_text("kept")
+    assert chatlint("check", CLEAN, "--output", "json=r.json", "--select", "prefix-brake").status == 2
+    assert (tmp_path / "r.json").read_text() == "kept"
+    nothing = ("--output", "json=/dev/null", "--output", "html=/dev/null")
+    assert chatlint("check", CLEAN, *nothing).status == 0
+
+
 def test_standard_input(chatlint, monkeypatch, tmp_path):
     import io
     import sys
@@ -134,6 +154,8 @@ def test_the_configuration_holds_and_the_command_line_overrules_it(chatlint, bar
         (["check", CLEAN, "--jobs", "two"], "--jobs two"),
         (["check", CLEAN, "--output", "json"], "--output json names no file"),
         (["check", CLEAN, "--output", "json=/nowhere/x.json"], "/nowhere/x.json cannot be written"),
+        (["check", CLEAN, "--output", "json=-"], "--format json prints it"),
+        (["check", CLEAN, "--output", "json=x", "--output", "html=x"], "--output names x twice"),
         (["check", CLEAN, "--config", "missing.toml"], "missing.toml"),
         (["check", CLEAN, "--color", "alwys"], "did you mean 'always'?"),
         (["chek", CLEAN], "check"),

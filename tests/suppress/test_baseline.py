@@ -208,6 +208,10 @@ def test_error_a_file_that_is_no_baseline(folder, text, said):
 def test_error_a_place_that_cannot_be_written(folder):
     with pytest.raises(UsageError, match="cannot be written"):
         write_baseline(folder / "no" / "such" / "b.json", [])
+    (folder / "b.json").mkdir()
+    with pytest.raises(UsageError, match="cannot be written"):
+        write_baseline(folder / "b.json", [])
+    assert [path.name for path in folder.iterdir()] == ["b.json"]
 
 
 def test_a_finding_that_a_comment_accepts_needs_no_entry(folder):
