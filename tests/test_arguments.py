@@ -22,7 +22,7 @@ def test_no_template(value):
         assert "load" in caught.value.hint
 
 
-@pytest.mark.parametrize("tools", NO_TOOLS, ids=repr)
+@pytest.mark.parametrize("tools", NO_TOOLS, ids=lambda tools: repr(tools).partition(" at 0x")[0])
 def test_no_tools(tools):
     for take in (FORMAT.parser, lambda tools: chatlint.export_format(FORMAT, "gbnf", tools=tools)):
         with pytest.raises(UsageError, match="tools must be a list of objects"):
