@@ -19,9 +19,11 @@ cache_commands = typer.Typer(
 
 _WHAT = {
     "compiled": "templates compiled to code",
+    "compiled-untrusted": "the same of templates that are rendered in a worker process",
     "digests": "digests of chatlint's own files",
     "hub-beginnings": "beginnings of large files on the Hub",
     "hub-listings": "what is in repositories on the Hub",
+    "syntax": "what templates say by their text alone",
     "results": "what was found out about templates",
 }
 
@@ -52,10 +54,8 @@ def clear_cache() -> None:
     from chatlint.store.disk import Store
 
     store = Store()
-    before = store.size()
-    store.clear()
-    left = store.size()
-    sys.stdout.write(f"{store.root}: {_size(before - left)} removed\n")
+    removed, left = store.clear()
+    sys.stdout.write(f"{store.root}: {_size(removed)} removed\n")
     if left:
         raise UsageError(f"{_size(left)} could not be removed", hint="is it another user's?")
 

@@ -59,7 +59,8 @@ def lock_targets(
     known = _known(path) if path.exists() else {}
     locked = {target: _locked(target, settings) for target in dict.fromkeys(targets)}
     write_lock(path, {**known, **locked})
-    sys.stdout.write(f"{file}: {sum(map(len, locked.values()))} templates locked\n")
+    count = sum(map(len, locked.values()))
+    sys.stdout.write(f"{file}: {count} template{'s' if count > 1 else ''} locked\n")
 
 
 def _known(path: Path) -> Mapping[str, Mapping[str, Locked]]:

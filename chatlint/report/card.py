@@ -146,12 +146,16 @@ def _serving(template: TemplateReport, heading: str) -> Iterator[str]:
 
 
 def _limits(template: TemplateReport, heading: str) -> Iterator[str]:
-    """What it refuses, and what goes wrong."""
+    """What it refuses, unless a finding says it, and what goes wrong."""
     faults = [one for one in template.findings if one.severity is not Severity.INFO]
     if not template.limits and not faults:
         return
     yield f"{heading}# Known limits\n"
-    limits = [f"- it refuses: {md_text(limit.message, _LONGEST)}" for limit in template.limits]
+    limits = [
+        f"- it refuses: {md_text(limit.message, _LONGEST)}"
+        for limit in template.limits
+        if not any(limit.message in one.message for one in faults)
+    ]
     found = [f"- {md_prose(one.message, _LONGEST)} ({md_code(one.rule)})" for one in faults]
     shown = [*limits, *found]
     yield from shown[:_LIMITS]

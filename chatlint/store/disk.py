@@ -69,11 +69,21 @@ class Store:
         except OSError as error:
             self._complain(path, error.strerror or str(error))
 
-    def clear(self) -> None:
-        """Remove every entry, and whatever a killed run left; other files are not touched."""
+    def clear(self) -> tuple[int, int]:
+        """Remove every entry, and whatever a killed run left; other files are not touched. Gives the bytes
+        that were removed, and those that could not be: what another run writes meanwhile is neither."""
+        removed = left = 0
         for path in self._files():
-            with suppress(OSError):
+            size = 0
+            try:
+                size = path.lstat().st_size
                 path.unlink()
+                removed += size
+            except FileNotFoundError:  # another run removed it
+                continue
+            except OSError:
+                left += size
+        return removed, left
 
     def size(self) -> int:
         """Bytes of all entries."""

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+
+from chatlint.cli import cache
+from chatlint.store.disk import Store
 
 
 def test_what_is_kept_is_shown_and_removed(chatlint, tmp_path):
@@ -33,3 +37,34 @@ def test_files_of_others_stay(chatlint, tmp_path):
     other.write_text("mine")
     chatlint("cache", "clear")
     assert other.read_text() == "mine"
+
+
+def test_everything_that_is_kept_is_explained(chatlint):
+    chatlint("check", "corpus:chatml", "--fail-on", "never")
+    chatlint("check", "corpus:qwen3", "--untrusted", "--fail-on", "never")
+    rooms = json.loads(chatlint("cache", "info", "--format", "json").out)["rooms"]
+    assert {"results"} <= set(rooms) <= set(cache._WHAT)
+
+
+def test_what_is_written_meanwhile_is_no_failure(chatlint, monkeypatch):
+    """Another run writes as soon as this one has removed something, and removes what this one is about to."""
+    Store().write("results", "mine", b"x" * 100)
+    Store().write("results", "theirs", b"y" * 100)
+    before = set(Store()._files())
+    removed = []
+
+    def gone(path):
+        if not path.exists():
+            raise FileNotFoundError(path)
+        os.unlink(path)
+        removed.append(path)
+        for one in before - {path}:
+            if one.exists():
+                os.unlink(one)
+        Store().write("results", "new", b"z")
+
+    monkeypatch.setattr("pathlib.Path.unlink", gone)
+    done = chatlint("cache", "clear")
+    assert done.status == 0
+    assert len(removed) == 1
+    assert Store().read("results", "new") == b"z"

@@ -73,7 +73,8 @@ def test_limits_are_named(carded, tmp_path):
         "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
     )
     text = carded(str(path))
-    assert "- it refuses: No system! &lt;b>" in text or "- it refuses: No system! &lt;b\\>" in text
+    assert re.search(r"^- .*refused \(TemplateError: No system! &lt;b\\?>\).*`role-support`", text, re.M)
+    assert "it refuses" not in text  # that is said already
     assert "`generation-prompt`" in text
     path.write_text("{% for m in messages %}")
     assert "does not compile" in carded(str(path))

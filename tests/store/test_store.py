@@ -188,8 +188,9 @@ def test_clear_takes_only_what_is_ours(store):
     left.write_bytes(b"of a killed run")
     mine = entry(store).parent / "notes.txt"
     mine.write_text("keep")
-    assert store.size() == entry(store).stat().st_size + len(b"of a killed run")
-    store.clear()
+    size = entry(store).stat().st_size + len(b"of a killed run")
+    assert store.size() == size
+    assert store.clear() == (size, 0)
     assert mine.read_text() == "keep"
     assert list(mine.parent.iterdir()) == [mine]
     assert store.size() == 0
