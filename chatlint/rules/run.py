@@ -14,6 +14,7 @@ from chatlint.records import dataclass
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.elsewhere import settled
 from chatlint.rules.finding import Evidence, Finding, Location
+from chatlint.rules.folding import folded
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
 from chatlint.rules.severity import rank
@@ -44,22 +45,30 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
     Raises UsageError if the selection names a rule that does not exist.
     """
     selection = selection or Selection()
+    told: list[tuple[Rule, list[Cause]]] = []
     findings: list[Finding] = []
     failures: list[Failure] = []
     unevaluated: list[tuple[str, str]] = []
     for rule in sorted(selection.rules(), key=lambda rule: rule.needs):
         try:
             causes, untold = _told(rule, subject)
-            causes = settled(subject, rule, causes)
-            findings += _findings(rule, subject, causes)
+            told.append((rule, settled(subject, rule, causes)))
             failures += [_own_fault(rule, cause) for cause in causes if cause.own]
             if untold:
                 unevaluated.append((rule.name, untold))
         except Exception as error:
-            message = f"{type(error).__name__}: {error}"
-            failures.append(Failure("rules", rule.name, message))
+            failures.append(_broken(rule, error))
+    for rule, causes in folded(told):
+        try:
+            findings += _findings(rule, subject, causes)
+        except Exception as error:
+            failures.append(_broken(rule, error))
     subject.close()
     return Judged(tuple(sorted(findings, key=rank)), tuple(failures), tuple(unevaluated))
+
+
+def _broken(rule: Rule, error: Exception) -> Failure:
+    return Failure("rules", rule.name, f"{type(error).__name__}: {error}")
 
 
 def causes_of(rule: Rule, subject: Subject) -> list[Cause]:

@@ -31,3 +31,27 @@ def test_a_name_that_nobody_sets(told):
     found = dict(told("{{ preamble + ' ' }}" + LOOP + GENERATION))
     assert found["undefined-read"] is Severity.ERROR
     assert "role-support" not in found
+
+
+PARTS = (
+    "{% for m in messages %}{% if m.role == 'system' %}{{ '<|system|>' + m.content }}{% else %}<|{{ m.role }}|>"
+    "{% if m.content is string %}{{ m.content }}{% else %}{% for content in m.content %}{{ content.text }}"
+    "{% endfor %}{% endif %}{% endif %}<|end|>{% endfor %}"
+)
+
+
+def test_a_shape_that_a_server_makes_of_every_request(told, tmp_path):
+    """Contents are lists in vLLM, as the template loops over some: system text breaks there, for one reason."""
+    assert told(PARTS + GENERATION) == [("content-shape", Severity.WARNING)]
+    report = chatlint.check(str(tmp_path / "a.jinja"), cache=False)
+    (found,) = [one for one in report.targets[0].templates[0].findings if one.rule == "content-shape"]
+    assert found.consequence == "Requests that transformers renders fail in vllm."
+    assert "vllm" in found.hosts
+    assert "vllm" not in found.hidden_on
+
+
+def test_alone_the_rule_about_servers_tells_it(told, tmp_path):
+    told(PARTS + GENERATION)
+    report = chatlint.check(str(tmp_path / "a.jinja"), cache=False, select=("breaks-in-serving",))
+    (found,) = report.targets[0].templates[0].findings
+    assert found.hosts == ("vllm",)

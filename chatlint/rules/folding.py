@@ -1,0 +1,69 @@
+"""One fault that two rules see is one finding.
+
+`breaks-in-serving` sends ordinary conversations as servers hand them on. Where what breaks there breaks here,
+too, on input of that shape, the rule about the shape says what to mend: its finding takes over what the
+server makes of it, and `breaks-in-serving` has nothing to add.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from chatlint.rules.finding import Severity
+
+if TYPE_CHECKING:
+    from chatlint.rules.cause import Cause
+    from chatlint.rules.rule import Rule
+
+Told: TypeAlias = "list[tuple[Rule, list[Cause]]]"
+"""What each rule said."""
+_GIVES_WAY = "breaks-in-serving"
+
+
+def folded(told: Told) -> Told:
+    """What the rules said, each failure once."""
+    causes = {rule.name: causes for rule, causes in told}
+    for served in causes.get(_GIVES_WAY, []):
+        shape = next((place for place in _places(told) if _same(causes[place[0]][place[1]], served)), None)
+        if shape is not None:
+            name, number = shape
+            known = causes[name]
+            taken = _with(known[number], served)
+            causes = {
+                **causes,
+                name: [*known[:number], taken, *known[number + 1 :]],
+                _GIVES_WAY: [cause for cause in causes[_GIVES_WAY] if cause is not served],
+            }
+    return [(rule, causes[rule.name]) for rule, _ in told]
+
+
+def _places(told: Told) -> list[tuple[str, int]]:
+    """Rule and position of the causes that are more than information, and not of the rule that gives way."""
+    return [
+        (rule.name, number)
+        for rule, causes in told
+        for number, cause in enumerate(causes)
+        if rule.name != _GIVES_WAY
+        and not cause.own
+        and (cause.severity or rule.severity) is not Severity.INFO
+    ]
+
+
+def _same(shape: Cause, served: Cause) -> bool:
+    return not _failures(shape).isdisjoint(_failures(served))
+
+
+def _failures(cause: Cause) -> set[tuple[str, str, int]]:
+    """Exception, words and line of all that is seen to fail."""
+    failed = [sight.observation.failure for sight in cause.sights]
+    return {(one.exception, one.message, one.line) for one in failed if one}
+
+
+def _with(shape: Cause, served: Cause) -> Cause:
+    return replace(
+        shape,
+        consequence=served.consequence,
+        hosts=tuple(dict.fromkeys((*shape.hosts, *served.hosts))),
+        hidden_on=tuple(host for host in shape.hidden_on if host not in served.hosts),
+    )
