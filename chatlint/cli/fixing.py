@@ -30,10 +30,14 @@ def fix_targets(targets: Sequence[str], settings: Settings, *, write: bool) -> N
     for target in targets:
         for package, mended in _mended(target, settings):
             place = _place(target, package, mended)
-            for line in _said(place, mended, write=write):
+            changed = mended.text != mended.template.text
+            reason = _unwritten(package, mended) if write and changed else ""
+            for line in _said(place, mended, write=write and not reason):
                 sys.stderr.write(f"{visible(line)}\n")
-            if mended.text != mended.template.text:
-                _write(package, mended) if write else _print(place, mended)
+            if reason:
+                sys.stderr.write(f"nothing is written: {visible(reason)}; --diff shows the change\n")
+            elif changed and not write:
+                _print(place, mended)
         if rewind:
             rewind()
 
@@ -96,14 +100,17 @@ def _place(target: str, package: Package, mended: Mended) -> str:
     return f"{file}:{inside}" if inside else file
 
 
-def _write(package: Package, mended: Mended) -> None:
+def _unwritten(package: Package, mended: Mended) -> str:
+    """Write it; why that could not be, "" where it is done."""
     from chatlint.fix.files import rewrites, why_not, write
 
     if reason := why_not(package, mended.template):
-        sys.stderr.write(f"nothing is written: {reason}; --diff shows the change\n")
-        return
-    for rewrite in rewrites(package, mended):
-        write(rewrite)
+        return reason
+    try:
+        write(rewrites(package, mended))
+    except TargetError as error:
+        return error.message
+    return ""
 
 
 def _print(place: str, mended: Mended) -> None:

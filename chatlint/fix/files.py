@@ -7,6 +7,8 @@ import json
 import os
 import re
 import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from chatlint.errors import TargetError
@@ -25,10 +27,11 @@ _WHY_NOT = {
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A file with its new content."""
+    """A file with its new content, and the one it had."""
 
     path: Path
     content: bytes
+    old: bytes
 
 
 def why_not(package: Package, template: Template) -> str:
@@ -46,25 +49,55 @@ def rewrites(package: Package, mended: Mended) -> tuple[Rewrite, ...]:
     Raises TargetError where a file is not as it was read, or cannot be read.
     """
     contents: dict[Path, bytes] = {}
+    old: dict[Path, bytes] = {}
     for template in (*package.templates, *package.copies):
         if template.sha256 == mended.template.sha256 and not template.place.key:
             path = _path(package, template)
-            contents[path] = _rewritten(path, contents.get(path) or _read(path), template, mended.text)
-    return tuple(Rewrite(path, content) for path, content in contents.items())
+            if path not in old:
+                old[path] = contents[path] = _read(path)
+            contents[path] = _rewritten(path, contents[path], template, mended.text)
+    return tuple(Rewrite(path, content, old[path]) for path, content in contents.items())
 
 
-def write(rewrite: Rewrite) -> None:
-    """Replace a file as a whole, so that a kill leaves the old one or the new one. Raises TargetError."""
+def write(rewrites: Sequence[Rewrite]) -> None:
+    """Replace files as a whole, so that a kill leaves old ones or new ones.
+    None is replaced before all new ones are there.
+
+    Raises TargetError for a file that is a link, may not be written, or is not as it was read.
+    """
+    with ExitStack() as stack:
+        ready = [(_beside(rewrite, stack), rewrite) for rewrite in rewrites]
+        for _, rewrite in ready:
+            if _read(rewrite.path) != rewrite.old:
+                raise TargetError(f"{rewrite.path} is not as it was read", hint="check it again")
+        for new, rewrite in ready:
+            try:
+                os.replace(new, rewrite.path)
+            except OSError as error:
+                raise TargetError(f"{rewrite.path} cannot be written: {error.strerror}") from error
+
+
+def _beside(rewrite: Rewrite, stack: ExitStack) -> str:
+    """A new file beside the old one, with its rights. It goes with the stack, unless it is renamed before."""
     path = rewrite.path
     if path.is_symlink():  # as in the Hub's cache, whose contents belong to their hashes
         raise TargetError(f"{path} is a link to {os.readlink(path)}", hint="name that file, or a copy")
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
+        rights = path.stat().st_mode & 0o7777
+        if not rights & 0o222 or not os.access(path, os.W_OK):
+            raise TargetError(f"{path} is read-only")
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".chatlint-", delete=False) as file:
+            stack.callback(_remove, file.name)
             file.write(rewrite.content)
-        os.chmod(file.name, path.stat().st_mode & 0o7777)
-        os.replace(file.name, path)
+        os.chmod(file.name, rights)
     except OSError as error:
         raise TargetError(f"{path} cannot be written: {error.strerror}") from error
+    return file.name
+
+
+def _remove(name: str) -> None:
+    with suppress(OSError):
+        os.unlink(name)
 
 
 def _path(package: Package, template: Template) -> Path:

@@ -80,6 +80,19 @@ def test_what_lies_elsewhere_is_only_shown(chatlint, monkeypatch):
     assert "nothing is written: it came from standard input; --diff shows the change" in done.err
 
 
+def test_what_may_not_be_written_is_said_and_the_rest_is_mended(chatlint, bare, tmp_path):
+    bare.write_text(BARE)
+    bare.chmod(0o444)
+    other = tmp_path / "other.jinja"
+    other.write_text(BARE)
+    done = chatlint("check", "--fix", "t.jinja", "other.jinja", *ONLY)
+    assert done.err.splitlines()[0].startswith("would fix generation-prompt in t.jinja")
+    assert done.err.splitlines()[1] == "nothing is written: t.jinja is read-only; --diff shows the change"
+    assert done.err.splitlines()[2].startswith("fixed generation-prompt in other.jinja")
+    assert (bare.read_text(), done.status) == (BARE, 1)
+    assert other.read_text() != BARE
+
+
 def test_what_is_accepted_is_not_mended(chatlint, bare, tmp_path):
     bare.write_text("{# chatlint: ignore[generation-prompt] so #}\n" + BARE)
     assert chatlint("check", "--diff", "t.jinja", *ONLY).out == ""

@@ -95,9 +95,8 @@ def test_a_link_is_left_alone(tmp_path: Path) -> None:
     link = tmp_path / "t.jinja"
     link.symlink_to("blob")
     package = load(str(link))
-    (rewrite,) = rewrites(package, Mended(package.template(), NEW))
     with pytest.raises(TargetError, match="is a link to blob"):
-        write(rewrite)
+        write(rewrites(package, Mended(package.template(), NEW)))
     assert (tmp_path / "blob").read_text() == OLD
 
 
@@ -106,11 +105,38 @@ def test_a_file_keeps_its_rights(tmp_path: Path) -> None:
     path.write_text(OLD)
     os.chmod(path, 0o640)
     package = load(str(path))
-    for rewrite in rewrites(package, Mended(package.template(), NEW)):
-        write(rewrite)
+    write(rewrites(package, Mended(package.template(), NEW)))
     assert path.read_text() == NEW
     assert path.stat().st_mode & 0o7777 == 0o640
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("how", ["read-only", "link", "changed"])
+def test_of_several_files_all_are_written_or_none(tmp_path: Path, how: str) -> None:
+    first, second = tmp_path / "chat_template.jinja", tmp_path / "tokenizer_config.json"
+    first.write_text(OLD)
+    second.write_text(json.dumps({"chat_template": OLD}))
+    package = load(str(tmp_path))
+    made = rewrites(package, Mended(package.template(), NEW))
+    if how == "read-only":
+        second.chmod(0o444)
+    elif how == "link":
+        second.rename(tmp_path / "blob")
+        second.symlink_to("blob")
+    else:
+        second.write_text("{}")
+    before = sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir())
+    with pytest.raises(TargetError):
+        write(made)
+    assert sorted((path.name, path.read_bytes()) for path in tmp_path.iterdir()) == before
+
+
+def test_a_name_as_long_as_names_may_be(tmp_path: Path) -> None:
+    path = tmp_path / f"{'n' * 249}.jinja"
+    path.write_text(OLD)
+    package = load(str(path))
+    write(rewrites(package, Mended(package.template(), NEW)))
+    assert path.read_text() == NEW
 
 
 def test_what_cannot_be_edited() -> None:
