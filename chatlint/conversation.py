@@ -81,13 +81,10 @@ def _with(whole: JSON, tokens: list[str], value: JSON) -> JSON:
 
 
 def _member(value: JSON, name: str, pointer: str) -> JSON:
-    if isinstance(value, Mapping) and name in value:
+    if isinstance(value, list | tuple):
+        if name.isdecimal() and int(name) < len(value):
+            element: JSON = value[int(name)]
+            return element
+    elif isinstance(value, (dict, Mapping)) and name in value:  # asking a dict whether it is one is quicker
         return value[name]
-    if (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and name.isdecimal()
-        and int(name) < len(value)
-    ):
-        return value[int(name)]
     raise KeyError(pointer)

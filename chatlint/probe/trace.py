@@ -58,6 +58,7 @@ class Trace:
         self._manners = manners
         self._alike = alike
         self._cases: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
+        self._named: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
         self._asked: dict[str, Observation] = {}
         self._rendered: dict[str, Rendered] = {}
         self._lines: set[int] = set()
@@ -85,7 +86,14 @@ class Trace:
         return self._case(probe, {axis: value for axis, _, value in pairs})
 
     def _case(self, probe: str, axes: Variant) -> Case:
-        variant = settled(axes)
+        """One case, whichever way its axes are spelled."""
+        spelled = probe, tuple(axes.items())
+        known = self._named.get(spelled)
+        if known is None:
+            known = self._named[spelled] = self._settled(probe, settled(axes))
+        return known
+
+    def _settled(self, probe: str, variant: tuple[tuple[str, str], ...]) -> Case:
         if (probe, variant) not in self._cases:
             conversation = applied(self.probes.probe(probe).conversation, dict(variant))
             self._cases[probe, variant] = _case(probe, variant, conversation)
@@ -122,7 +130,8 @@ class Trace:
 
     def ask(self, case: Case) -> Observation:
         """What the template does with a case. Renders unless an equal conversation was rendered before."""
-        return self.ask_all((case,))[0]
+        known = self._asked.get(case.id)
+        return self.ask_all((case,))[0] if known is None else self._same(known, case)
 
     def ask_all(self, cases: Iterable[Case]) -> tuple[Observation, ...]:
         """`ask` for several cases, rendered together where they are new."""
