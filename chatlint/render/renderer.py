@@ -67,6 +67,7 @@ def render_prompt(
     """
     require(template, Template, "template", hint="chatlint.load(target).template() is one")
     settings = settings or _DEFAULT
+    require(settings, RenderSettings, "settings", hint="template kwargs are named, as in thinking=True")
     conversation = Conversation(
         objects(messages, "messages"),
         None if tools is None else objects(tools, "tools"),

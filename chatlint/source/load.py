@@ -138,7 +138,10 @@ class _StandardInput:
 
 
 def _standard_input() -> bytes:
-    return read_whole(_StandardInput(), "standard input", TEMPLATE_FILE_BYTES)
+    content = read_whole(_StandardInput(), "standard input", TEMPLATE_FILE_BYTES)
+    if not content.strip():
+        raise TargetError("standard input is empty", hint="pipe a template into it")
+    return content
 
 
 def _replace_templates(reading: Reading, file: str) -> None:

@@ -177,6 +177,13 @@ def test_standard_input(monkeypatch):
     assert package.template().place.file == "-"
 
 
+def test_nothing_on_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(b"\n")))
+    with pytest.raises(TargetError, match="standard input is empty") as caught:
+        load("-")
+    assert "pipe" in caught.value.hint
+
+
 @pytest.fixture
 def corpus(tmp_path, monkeypatch):
     entry = {"chat_template.jinja": "x", "tokenizer_config.json": {"bos_token": "<s>"}, "expected.json": {}}
