@@ -127,6 +127,8 @@ def _ignored(subject: Subject) -> Iterator[Cause]:
         yield _forgotten("all that follows the first message is dropped", history, 2, Severity.ERROR)
     elif history.prompt and not content_shown(history, "/messages/0/content"):
         yield _forgotten("all that comes before the last message is dropped", history, 0, Severity.WARNING)
+    elif history.prompt and not content_shown(history, "/messages/1/content"):
+        yield _forgotten("answers in the history are dropped", history, 1, Severity.WARNING)
 
 
 def _forgotten(what: str, seen: Observation, index: int, severity: Severity) -> Cause:
