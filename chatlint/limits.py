@@ -26,6 +26,9 @@ RENDER_INTEGER_BITS = 65_536
 COMPILE_TOKENS = 60_000
 """Most tokens of a template that is compiled; real ones stay under 9,000."""
 
+SWITCHES = 64
+"""Variables of a template's own that are tried; real ones have fewer than 30."""
+
 RULE_CAUSES = 200
 """Most findings of one rule on one template; a template that is mended begins with fewer."""
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 
 from chatlint.conversation import JSON
 from chatlint.detect.footing import Footing
+from chatlint.limits import SWITCHES
 from chatlint.probe.axes import SWITCH, switched
 from chatlint.probe.case import Variant
 
@@ -33,8 +35,9 @@ _ANY_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 
 def names_of(footing: Footing) -> tuple[str, ...]:
-    """Variables that may be template kwargs, as the source has them."""
-    return tuple(name for name in footing.syntax.switches if name not in _MISTAKEN)
+    """Variables that may be template kwargs, as the source has them: the first `limits.SWITCHES`."""
+    names = (name for name in footing.syntax.switches if name not in _MISTAKEN)
+    return tuple(islice(names, SWITCHES))
 
 
 def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:

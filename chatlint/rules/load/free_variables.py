@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.cause import Cause
+from chatlint.limits import SWITCHES
+from chatlint.rules.cause import Cause, NotEvaluated
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 
@@ -48,6 +49,8 @@ def check(subject: Subject) -> Iterator[Cause]:
         consequence="Callers set them by these names; another name is ignored without a word.",
         line=first,
     )
+    if len(subject.syntax.switches) > SWITCHES:
+        raise NotEvaluated(f"of {len(subject.syntax.switches)} variables the first {SWITCHES} are tried")
 
 
 def _described(switch: Switch) -> str:
