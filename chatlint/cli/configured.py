@@ -11,6 +11,7 @@ from chatlint import config as configuration
 from chatlint.config import Settings
 from chatlint.config.contents import with_contents
 from chatlint.config.file import BASELINE_NAME, find_config, place_of, read_config, required
+from chatlint.errors import UsageError
 
 
 def settings_of(
@@ -40,8 +41,8 @@ def settings_of(
     settings = replace(
         settings,
         fail_on=configuration.fail_on(fail_on) if fail_on else settings.fail_on,
-        select=_split(select) or settings.select,
-        ignore=settings.ignore + _split(ignore),
+        select=_rules(select) or settings.select,
+        ignore=settings.ignore + _rules(ignore),
         host=host or settings.host,
         profile=configuration.profile(profile) if profile else settings.profile,
         baseline=baseline or settings.baseline,
@@ -102,6 +103,19 @@ def _engines(names: Sequence[str] | None) -> tuple[str, ...]:
     from chatlint.engines.find import known
 
     return known(_split(names))
+
+
+def _rules(names: Sequence[str] | None) -> tuple[str, ...]:
+    """Names of rules and prefixes of their codes: what fits none is said before any target is read."""
+    given = _split(names)
+    if given:
+        from chatlint.rules.names import is_rule, rule_names
+
+        for name in given:
+            if not is_rule(name):
+                hint = configuration.nearest(name, sorted(rule_names()))
+                raise UsageError(f"no rule fits {name!r}", hint=hint)
+    return given
 
 
 def _split(names: Sequence[str] | None) -> tuple[str, ...]:

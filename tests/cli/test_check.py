@@ -150,6 +150,7 @@ def test_the_configuration_holds_and_the_command_line_overrules_it(chatlint, bar
         (["check", CLEAN, "--format", "jsn"], "did you mean 'json'?"),
         (["check", CLEAN, "--fail-on", "warnings"], "did you mean 'warning'?"),
         (["check", CLEAN, "--select", "prefix-brake"], "no rule fits 'prefix-brake'"),
+        (["check", "no-such-file.jinja", "--ignore", "prefix-brake"], "no rule fits 'prefix-brake'"),
         (["check", CLEAN, "--host", "transformers-5.25"], "transformers-5.24"),
         (["check", CLEAN, "--jobs", "two"], "--jobs two"),
         (["check", CLEAN, "--output", "json"], "--output json names no file"),
