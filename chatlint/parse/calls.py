@@ -21,6 +21,7 @@ from chatlint.parse.stream import Reading, Stream
 
 _NAME = 256
 """Longest name, in characters."""
+_digits = re.compile(r"\d+").findall
 _COUNT = re.compile(r"[.:]?\d+\Z|[:#]\w*\Z")
 
 
@@ -61,7 +62,7 @@ class CallReader:
         self._started = False
         declared = declared or entry.weak
         step = entry.step
-        counter = ""
+        mark = ""
         while step < len(self._plan.steps):
             kind = self._plan.steps[step]
             if isinstance(kind, Marker):
@@ -70,14 +71,14 @@ class CallReader:
                     return (yield from self._without_mark(declared))
                 if after is None and step:
                     return False
-                counter = "".join(re.findall(r"\d+", self._stream.taken)[-1:]) if after else counter
+                mark = self._stream.taken if after else mark
                 step = after or step + 1
                 if after and self._certain(step):
-                    self._complete_id(counter)
+                    self._complete_id(mark)
                     self._start()
                 continue
             if kind is Slot.ARGUMENTS:
-                self._complete_id(counter)
+                self._complete_id(mark)
                 return (yield from self._body(declared))
             text = yield from self._run(step)
             if not text:
@@ -101,9 +102,10 @@ class CallReader:
             self._name = self._name_in(self._id)
         return bool(self._name)
 
-    def _complete_id(self, counter: str) -> None:
-        """An id that the template composes, from what was read."""
+    def _complete_id(self, mark: str) -> None:
+        """An id that the template composes, from what was read; a counter stands in the mark before."""
         if self._plan.id_pattern and not self._id and Slot.ID not in self._plan.steps and self._name:
+            counter = "".join(_digits(mark)[-1:])
             self._id = self._plan.id_pattern.replace(NAME, self._name).replace(COUNTER, counter)
 
     def _name_in(self, identity: str) -> str:
@@ -182,8 +184,10 @@ class CallReader:
     def _at_end_of_call(self, char: str) -> bool:
         """Whether the text ends here, or in a mark that has begun."""
         stream = self._stream
+        if not stream.final:
+            return False
         closers = (mark for mark, _ in self._plan.closers.entries)
-        return stream.final and (char == "" or begun(closers, stream.text, stream.at))
+        return char == "" or begun(closers, stream.text, stream.at)
 
     # Bodies
 
@@ -296,7 +300,7 @@ class CallReader:
         while char := (yield from stream.skip_blank()):
             if char in ",;":
                 stream.at += 1
-            elif not (yield from take(stream, plan.separator)):
+            elif not plan.separator.entries or not (yield from take(stream, plan.separator)):
                 break
             separated = True
         entry = None if char == "{" and plan.skeleton else (yield from self._entry())

@@ -22,7 +22,7 @@ from chatlint.parse.schemas import STRING, Types, type_of
 from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
 _SHORT = 24
-"""Longest text, in characters, whose passage through a container is remembered."""
+"""Longest text, in characters, of which it is remembered what it amounts to."""
 Write: TypeAlias = Callable[[str], None]
 
 _NUMBER = r"-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?+\d++)?+"
@@ -289,6 +289,11 @@ def typed(text: str, types: Types | None) -> str:
     String alone: the text itself. String among others, or unknown: a literal of another allowed type, else
     the text.
     """
+    return _typed_short(text, types) if len(text) <= _SHORT else _typed(text, types)
+
+
+def _typed(text: str, types: Types | None) -> str:
+    """See `typed`."""
     if types == STRING:
         return quoted(text)
     found = literal(text)
@@ -310,6 +315,10 @@ def typed(text: str, types: Types | None) -> str:
     return next(
         (empty[t] for t in ("object", "array", "null") if t in types and not text.strip()), quoted(text)
     )
+
+
+_typed_short = lru_cache(maxsize=8192)(_typed)
+"""Short values are few and ever the same."""
 
 
 class Unwrapped:
