@@ -3,7 +3,9 @@
 ## What it does
 Renders a few ordinary conversations as vLLM and llama.cpp hand them to the template: contents as lists of
 parts or as texts, arguments as objects, members renamed or left out, `tools` that are not defined. Finds what
-renders on the host that was asked for, and fails, loses a text or prints a list as Python there.
+renders on the host that was asked for, and fails, loses a text or prints a list as Python there. What fails
+here as well on input of that shape is told once, by the rule about the shape (`content-shape`,
+`argument-shape`).
 
 ## Why is this bad
 The template works in every test with transformers, and fails in the server that most people run.
