@@ -250,10 +250,12 @@ def _in_source(source: str) -> Iterator[tuple[str, int]]:
         text = source[start:stop]
         if text.startswith(("{%+", "{{+")):
             yield "tag with +", line
+        counted = 0
         for found in () if text.startswith("{#") else _ESCAPE.finditer(text):
+            line += text.count("\n", counted, found.start())
+            counted = found.start()
             if found[1] or found[2]:
-                name = "escape by number" if found[1] else "escape without a meaning"
-                yield name, line + text.count("\n", 0, found.start())
+                yield "escape by number" if found[1] else "escape without a meaning", line
 
 
 def _text(node: nodes.Node | None) -> str:

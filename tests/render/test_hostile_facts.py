@@ -33,8 +33,9 @@ MANY = 60_000
         "{{ if " * 2000 + "x" * MANY,
         "\n ".join("" for _ in range(MANY)),
         "".join(f"{{% macro m{n}() %}}{{{{ m{n + 1}() }}}}{{% endmacro %}}" for n in range(MANY // 20)),
+        "{{ '" + "\\x41" * 3 * MANY + "' }}",
     ],
-    ids=range(13),
+    ids=range(14),
 )
 def test_no_text_takes_long(source: str) -> None:
     started = time.process_time()
