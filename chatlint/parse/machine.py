@@ -154,7 +154,7 @@ class Machine:
     def _short_way(self, held: int) -> Quiet:
         """What to do with chunks that settle nothing, where a mark may have begun `held` characters on."""
         if self._prose.fresh:
-            return self._marks.waiting(self.stream, held, gap=False)
+            return self._marks.waiting(self.stream, held)
         return self._prose.hush(self.stream, self._marks.alarm, self._marks.undecided)
 
     def _say_last(self) -> None:

@@ -109,6 +109,20 @@ class Marker:
             at += len(atom)
         return at
 
+    def pending(self, text: str, at: int) -> tuple[int, str] | None:
+        """Where the mark that begins at a place waits for the rest of an atom, and the atom; None if it does
+        not, or a slot stands before."""
+        for atom in self.atoms:
+            if atom is None:
+                at = blank(text, at).end()  # type: ignore[union-attr]
+            elif isinstance(atom, Slot):
+                return None
+            elif text.startswith(atom, at):
+                at += len(atom)
+            else:
+                return (at, atom) if atom.startswith(text[at:]) else None
+        return None
+
     def units(self) -> Iterator[Marker]:
         """The mark from each of its units on: itself, then shorter and shorter rests."""
         yield self
@@ -235,18 +249,20 @@ class MarkerSet(Generic[T]):
         """Whether the rest of the text may be the beginning of a first atom."""
         return text[at:] in self._beginnings if at < len(text) else bool(self.entries)
 
-    def waiting(
-        self, stream: Stream, at: int, key: str = "", *, gap: bool = True, inside: bool = True
-    ) -> Quiet:
-        """The short way for a reader that waits for the mark at a place, past whitespace (`gap`): while
-        nothing has come, or the beginning of a first atom, or (`inside`) of a mark, it would wait on."""
-        undecided, match = self.undecided, self.match
+    def waiting(self, stream: Stream, at: int, *, inside: bool = True) -> Quiet:
+        """The short way for a reader that waits for the mark at a place: while the text from there on is the
+        beginning of a first atom, or (`inside`) a mark's next atom is on its way, it would wait on."""
+        text, undecided = stream.text, self.undecided
+        hit = self._at_first(text, at) if inside else None
+        for entry in self._fitting[hit[0]] if hit else ():
+            pending = entry[0].pending(text, at)
+            if pending:
+                at, undecided = pending[0], _begun(pending[1])
+                break
 
         def wait(chunk: str) -> list[Event] | None:
             text = stream.text + chunk
-            start = blank(text, at).end() if gap else at  # type: ignore[union-attr]
-            rest = text[start:]
-            if rest and rest not in undecided and not (inside and match(text, start, key) == MORE):
+            if text[at:] not in undecided:
                 return None
             stream.text = text
             return []
@@ -285,13 +301,14 @@ def fit(marks: MarkerSet[T], stream: Stream, at: int, key: str = "") -> Found[T]
 def look(stream: Stream, marks: MarkerSet[T], key: str = "") -> Reading[Found[T] | None]:
     """The mark that stands here, past whitespace; None if none does."""
     while True:
-        char = stream.solid()
-        found = fit(marks, stream, stream.at, key) if char else NO if stream.final else MORE
+        if not stream.solid() and (yield from stream.skip_blank()) == "":
+            return None
+        found = fit(marks, stream, stream.at, key)
         if isinstance(found, Found):
             return found
         if found != MORE:
             return None
-        stream.quiet = marks.waiting(stream, stream.at, key)
+        stream.quiet = marks.waiting(stream, stream.at)
         yield
         stream.quiet = None
 

@@ -125,17 +125,15 @@ class MemberReader:
         is not; or "" for something else."""
         stream = self._stream
         while True:
-            char = stream.solid()
-            if not char and stream.final:
+            if not stream.solid() and (yield from stream.skip_blank()) == "":
                 return "end"
-            if char:
-                end = outer.match(stream, stream.at) if outer.ends.entries else NO
-                found = fit(layout.places, stream, stream.at)
-                if end != MORE and found != MORE:
-                    break
-                now = layout.places.settled(stream.text, stream.at)
-                if isinstance(now, Found) and now.what == "end":
-                    return "end"
+            end = outer.match(stream, stream.at) if outer.ends.entries else NO
+            found = fit(layout.places, stream, stream.at)
+            if end != MORE and found != MORE:
+                break
+            now = layout.places.settled(stream.text, stream.at)
+            if isinstance(now, Found) and now.what == "end":
+                return "end"
             if not outer.ends.entries:
                 stream.quiet = layout.places.waiting(stream, stream.at, inside=False)
             yield
@@ -289,9 +287,8 @@ class MemberReader:
                 verdict, stop = MORE, found
             ended = verdict != MORE or stream.final
             stop -= _overlap(stream.text[stream.at : stop], lead, ended)
-            if stop > stream.at:
-                part(stream.text[stream.at : stop])
-                stream.at = stop
+            part(stream.text[stream.at : stop])
+            stream.at = stop
             if ended:
                 stream.at = found.end if isinstance(found, Found) else len(stream.text)
                 return
@@ -307,10 +304,11 @@ class MemberReader:
         if not ends.entries:
             return None
         if isinstance(found, Found):
-            return None if spot.outer.ends.entries else places.waiting(stream, found.end, inside=False)
+            at = blank(stream.text, found.end).end()  # type: ignore[union-attr]
+            return None if spot.outer.ends.entries else places.waiting(stream, at, inside=False)
         if streams and stream.echo is not None:
             return self._hush(spot.way, stream.echo)
-        return ends.waiting(stream, found, spot.key, gap=False) if found < len(stream.text) else None
+        return ends.waiting(stream, found) if found < len(stream.text) else None
 
     def _hush(self, way: Way, echo: Callable[[str], Event]) -> Quiet:
         """The short way through a raw string: nothing that could begin its end, or that at the very end."""
