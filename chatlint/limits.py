@@ -128,6 +128,9 @@ GRAMMAR_RULES = 20_000
 RESPONSE_PATTERN_CHARACTERS = 2_000
 """Longest pattern of a package's response template that is tried; real ones stay under 200."""
 
+FINDING_CHARACTERS = 2_000
+"""A text of a finding, or the place in a prompt that it shows; the rest is cut off."""
+
 EXPORT_MARK_CHARACTERS = 10_000
 """Marks of a format together, for it to be exported; real ones stay under 1,000."""
 

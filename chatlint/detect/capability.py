@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from chatlint.records import dataclass
 
-
 CHAT_TEMPLATE_CAPS = (
     "supports_tools",
     "supports_tool_calls",

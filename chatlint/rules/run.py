@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.config import Profile
-from chatlint.limits import RULE_CAUSES
+from chatlint.limits import FINDING_CHARACTERS, RULE_CAUSES
 from chatlint.records import dataclass
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.elsewhere import settled
@@ -126,13 +126,13 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         code=rule.code,
         severity=cause.severity or rule.severity,
         confidence=cause.confidence,
-        message=cause.message,
-        consequence=cause.consequence,
+        message=_cut(cause.message),
+        consequence=_cut(cause.consequence),
         location=Location(cause.file) if cause.file else subject.locate(line, column),
         cases=tuple(sight.observation.case.id for sight in sights),
         hosts=cause.hosts or ((subject.trace.settings.host,) if sights else ()),
         evidence=tuple(_evidence(sight) for sight in sights[:1]),
-        fix=cause.fix,
+        fix=_cut(cause.fix),
         fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
         hidden_on=cause.hidden_on,
         profiles={**rule.profiles, **{Profile(name): cause.profiles[name] for name in cause.profiles}},
@@ -171,7 +171,13 @@ def _evidence(sight: Sight) -> Evidence:
     case = observation.case.id
     if observation.failure:
         failure = observation.failure
-        return Evidence(case, "", note=sight.note or f"{failure.exception}: {failure.message}")
+        return Evidence(case, "", note=_cut(sight.note or f"{failure.exception}: {failure.message}"))
     text = observation.text
-    low, high = max(sight.start - _CONTEXT, 0), min(sight.end + _CONTEXT, len(text))
-    return Evidence(case, text[low:high], sight.start - low, sight.end - low, sight.note)
+    end = min(sight.end, sight.start + FINDING_CHARACTERS)
+    low, high = max(sight.start - _CONTEXT, 0), min(end + _CONTEXT, len(text))
+    return Evidence(case, text[low:high], sight.start - low, end - low, _cut(sight.note))
+
+
+def _cut(text: str) -> str:
+    """A text of a bounded length: a template decides how long what it prints is."""
+    return text if len(text) <= FINDING_CHARACTERS else f"{text[:FINDING_CHARACTERS]}…"

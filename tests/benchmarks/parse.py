@@ -125,7 +125,9 @@ def rows(size: int) -> list:
     while length < size:
         values = [source.randrange(1000), round(source.random(), 3), None]
         name = f"{source.choice(WORDS)} {source.choice(WORDS)}"
-        found.append({"id": source.randrange(10**6), "name": name, "ok": source.random() < 0.5, "values": values})
+        found.append(
+            {"id": source.randrange(10**6), "name": name, "ok": source.random() < 0.5, "values": values}
+        )
         length += len(json.dumps(found[-1])) + 2
     return found
 

@@ -9,9 +9,10 @@ from dataclasses import replace
 
 import pytest
 
+import chatlint
 from chatlint.config import Profile
 from chatlint.errors import UsageError
-from chatlint.limits import RULE_CAUSES
+from chatlint.limits import FINDING_CHARACTERS, RULE_CAUSES
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules import catalogue, run, selection
 from chatlint.rules.catalogue import all_rules, find_rule
@@ -153,7 +154,17 @@ def test_the_catalogue_imports_little() -> None:
     rooms = {name.split(".")[1] for name in loaded.stdout.split() if name.startswith("chatlint.")}
     assert "jinja2" not in loaded.stdout
     rendering = {name for name in loaded.stdout.split() if name.startswith("chatlint.render.")}
-    assert rooms <= {"rules", "errors", "config", "conversation", "text", "probe", "records", "render"}
+    assert rooms <= {
+        "rules",
+        "errors",
+        "limits",
+        "config",
+        "conversation",
+        "text",
+        "probe",
+        "records",
+        "render",
+    }
     assert rendering <= {"chatlint.render.rendered"}  # the name of the host that settings have
 
 
@@ -437,3 +448,17 @@ def test_a_rule_that_finds_without_end_is_cut_off_and_that_is_said(rules: list[R
     assert judged.unevaluated == (
         ("made-up-ct999", f"what it found beyond {RULE_CAUSES} findings is left out"),
     )
+
+
+def test_a_finding_is_no_longer_than_a_person_reads(tmp_path) -> None:
+    template = tmp_path / "t.jinja"
+    template.write_text(
+        "{{ strftime_now('%c' * 10000) }}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>{% endfor %}"
+        "{% if add_generation_prompt %}<|assistant|>{% endif %}"
+    )
+    found = chatlint.check(template, cache=False).targets[0].templates[0].findings
+    assert any(finding.rule == "clock" for finding in found)
+    for finding in found:
+        texts = [finding.message, finding.fix, *(shown.text for shown in finding.evidence)]
+        assert max(map(len, texts)) < 3 * FINDING_CHARACTERS
+        assert all(shown.start <= shown.end <= len(shown.text) for shown in finding.evidence)
