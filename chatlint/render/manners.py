@@ -7,8 +7,8 @@ Sources: `_detect_content_format` of vLLM 0.32.0 (`renderers/hf.py`); `common/ji
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
@@ -57,11 +57,12 @@ def loops_over_content(root: nodes.Template) -> bool:
 
 @dataclass(slots=True)
 class _Nodes:
-    """The nodes that matter, of one walk; loops with the macro that they stand in."""
+    """The nodes that matter, of one walk; loops with the macro that they stand in, calls by the
+    name that is called."""
 
     assignments: list[nodes.Assign] = field(default_factory=list)
     loops: list[tuple[nodes.For, nodes.Macro | None]] = field(default_factory=list)
-    calls: list[nodes.Call] = field(default_factory=list)
+    calls: defaultdict[str, list[nodes.Call]] = field(default_factory=lambda: defaultdict(list))
 
 
 def _walk(root: nodes.Template) -> _Nodes:
@@ -77,8 +78,8 @@ def _walk(root: nodes.Template) -> _Nodes:
             macro = node
         elif isinstance(node, nodes.Assign):
             found.assignments.append(node)
-        elif isinstance(node, nodes.Call):
-            found.calls.append(node)
+        elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+            found.calls[node.node.name].append(node)
         stack += [(child, macro) for child in node.iter_child_nodes()]
     return found
 
@@ -88,31 +89,29 @@ def _content_loops(root: nodes.Template) -> Iterator[bool]:
 
     found = _walk(root)
     messages = _bound(found.assignments, "messages")
-    items = [
-        _loop_name(loop) for loop, _ in found.loops if any(_is_access(loop.iter, name) for name in messages)
-    ]
+    items = {_loop_name(loop) for loop, _ in found.loops if _accessed(loop.iter) in messages}
     for loop, macro in found.loops:
-        if any(_is_access(loop.iter, name, "content") for name in items):
+        if _accessed(loop.iter, "content") in items:
             yield True
         elif isinstance(loop.iter, nodes.Name):
-            given = _given_content(found.calls, macro, items) if macro else {"content"}
+            given = _given_content(found.calls[macro.name], macro, items) if macro else {"content"}
             yield loop.iter.name in given
 
 
-def _bound(assignments: Sequence[nodes.Assign], name: str) -> list[str]:
+def _bound(assignments: Sequence[nodes.Assign], name: str) -> set[str]:
     """Names that hold `name`, filtered, tested or sliced: by assignments, in any order."""
     from jinja2 import nodes
 
-    names, waiting = [name], deque([name])
+    holders: defaultdict[str, list[nodes.Assign]] = defaultdict(list)
+    for assignment in assignments:
+        holders[_accessed(assignment.node)].append(assignment)
+    names, waiting = {name}, [name]
     while waiting:
-        known = waiting.popleft()
-        for assignment in assignments:
-            if _is_access(assignment.node, known):
-                assert isinstance(assignment.target, nodes.Name)
-                new = assignment.target.name
-                if new not in names:
-                    names.append(new)
-                    waiting.append(new)
+        for assignment in holders.pop(waiting.pop(), ()):
+            assert isinstance(assignment.target, nodes.Name)
+            if assignment.target.name not in names:
+                names.add(assignment.target.name)
+                waiting.append(assignment.target.name)
     return names
 
 
@@ -123,39 +122,38 @@ def _loop_name(loop: nodes.For) -> str:
     return loop.target.name
 
 
-def _is_access(node: nodes.Node, name: str, member: str = "") -> bool:
-    """Whether the expression is the variable, or that member of it, filtered, tested or sliced."""
+def _accessed(node: nodes.Node | None, member: str = "") -> str:
+    """The variable that the expression is, or whose member it is, filtered, tested or sliced; "" if none."""
     from jinja2 import nodes
 
-    if isinstance(node, (nodes.Filter, nodes.Test)):
-        return node.node is not None and _is_access(node.node, name, member)
-    if isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice):
-        return _is_access(node.node, name, member)
-    if not member:
-        return isinstance(node, nodes.Name) and node.ctx == "load" and node.name == name
+    while isinstance(node, (nodes.Filter, nodes.Test)) or (
+        isinstance(node, nodes.Getitem) and isinstance(node.arg, nodes.Slice)
+    ):
+        node = node.node
+    if member:
+        node = _owner(node, member)
+    return node.name if isinstance(node, nodes.Name) and node.ctx == "load" else ""
+
+
+def _owner(node: nodes.Node | None, member: str) -> nodes.Node | None:
+    """What the expression takes the member from, None if it is another expression."""
+    from jinja2 import nodes
+
     if isinstance(node, nodes.Getitem):
         constant = isinstance(node.arg, nodes.Const) and node.arg.value == member
-        return constant and _is_access(node.node, name) and isinstance(node.node, nodes.Name)
-    held = isinstance(node, nodes.Getattr) and node.attr == member and isinstance(node.node, nodes.Name)
-    return held and _is_access(node.node, name)  # type: ignore[attr-defined]
+        return node.node if constant else None
+    return node.node if isinstance(node, nodes.Getattr) and node.attr == member else None
 
 
-def _given_content(calls: Sequence[nodes.Call], macro: nodes.Macro, items: Sequence[str]) -> set[str]:
-    """Parameters of a macro that a call gives a message's content."""
-    from jinja2 import nodes
-
+def _given_content(calls: Sequence[nodes.Call], macro: nodes.Macro, items: Set[str]) -> set[str]:
+    """Parameters of a macro that one of its calls gives a message's content."""
     names = [argument.name for argument in macro.args]
-    found: set[str] = set()
-    for call in calls:
-        if not isinstance(call.node, nodes.Name) or call.node.name != macro.name:
-            continue
-        given = [*zip(names, call.args, strict=False), *((one.key, one.value) for one in call.kwargs)]
-        found |= {
-            name
-            for name, value in given
-            if name in names and any(_is_access(value, item, "content") for item in items)
-        }
-    return found
+    given = (
+        pair
+        for call in calls
+        for pair in (*zip(names, call.args, strict=False), *((one.key, one.value) for one in call.kwargs))
+    )
+    return {name for name, value in given if name in names and _accessed(value, "content") in items}
 
 
 # -- llama.cpp -----------------------------------------------------------------------------------------------
