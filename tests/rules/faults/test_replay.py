@@ -27,16 +27,17 @@ def found(tmp_path_factory):
     folder = tmp_path_factory.mktemp("faults")
 
     @cache
-    def judged(template: str | None, files: str, base: str | None):
+    def judged(template: str | None, files: str, base: str | None, profile: str):
         place = folder / f"{judged.cache_info().misses}"
         beside = target_of(place / "base", base, {}) if base is not None else None
-        return findings(target_of(place / "t", template, json.loads(files)), beside)
+        return findings(target_of(place / "t", template, json.loads(files)), beside, profile)
 
     def of(pair: Pair, good: bool):
         template = pair.good if good else None if pair.absent else pair.bad
         files = pair.good_files if good else pair.bad_files
         template = None if pair.only_files else template
-        return judged(template, json.dumps(files, sort_keys=True), pair.good if pair.base else None)
+        beside = pair.good if pair.base else None
+        return judged(template, json.dumps(files, sort_keys=True), beside, pair.profile)
 
     return of
 
