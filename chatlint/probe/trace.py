@@ -165,6 +165,10 @@ class Trace:
             raise UsageError(f"the case {case.id} names two different conversations")
         return observation
 
+    def saw(self, observation: Observation) -> bool:
+        """Whether it was made here, not in another trace of the same template."""
+        return self._asked.get(observation.case.id) is observation
+
     def _render(self, requests: Mapping[str, RenderRequest]) -> None:
         if not requests:
             return

@@ -38,8 +38,16 @@ def settled(subject: Subject, rule: Rule, causes: Iterable[Cause]) -> list[Cause
     """The causes with every host in which they are known to hold, and those on which they are hidden. What
     says itself where it holds is left alone, and what no render shows."""
     return [
-        _settled(subject, cause) if _matters(rule, cause) and not cause.hosts else cause for cause in causes
+        _settled(subject, cause)
+        if _matters(rule, cause) and not cause.hosts and _seen_here(subject, cause)
+        else cause
+        for cause in causes
     ]
+
+
+def _seen_here(subject: Subject, cause: Cause) -> bool:
+    """What was seen without trimming, without a clock or at another size says nothing of other hosts."""
+    return all(subject.trace.saw(sight.observation) for sight in cause.sights)
 
 
 def _matters(rule: Rule, cause: Cause) -> bool:

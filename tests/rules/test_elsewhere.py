@@ -99,3 +99,11 @@ def test_what_another_host_is_given_as_well_is_rendered_once():
     assert renders["transformers-4.57"] == 0
     assert renders["vllm"] <= 6
     assert renders["llama.cpp"] <= 6
+
+
+def test_what_another_trace_shows_says_nothing_of_hosts():
+    """Rendered without trimming, which no host that is compared does."""
+    source = "{% for m in messages %}\n<|{{ m.role }}|>{{ m.content }}<|end|>\n{% endfor %}\n<|assistant|>"
+    (found,) = only(source, "whitespace-environment")
+    assert found.hosts == ALL[:1]
+    assert found.hidden_on == ()
