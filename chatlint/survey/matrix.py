@@ -199,6 +199,6 @@ def _spoken(kind: str) -> str:
 
 
 def anchors_of(tally: Tally) -> Mapping[str, str]:
-    """A short name for each template, in the order of their names."""
-    order = sorted(tally.templates, key=lambda key: (tally.templates[key].names, key))
+    """A short name for each template, in the order of their names; of one target as it has them."""
+    order = sorted(tally.templates, key=lambda key: tally.templates[key].names)
     return {key: f"t{number}" for number, key in enumerate(order, 1)}

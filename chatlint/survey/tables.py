@@ -75,7 +75,7 @@ def _fault(
         if fault.severities[severity]
     ]
     yield f"<td>{' '.join(chips)}</td>"
-    yield f'<td data-l="seen in">{_seen_in(fault.keys, anchors)}</td>'
+    yield f'<td data-l="seen in">{_seen_in(fault.shown, anchors)}</td>'
 
 
 def families(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
@@ -87,7 +87,7 @@ def families(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
             f'<tr><td>{_code(mark)}</td><td class="n" data-l="templates">{group.templates}</td>'
             f'<td data-l="calls">{_few(group.calls)}</td><td data-l="results">{_few(group.turns)}</td>'
             f'<td data-l="reasoning">{_few(group.reasoning)}</td>'
-            f'<td data-l="seen in">{_seen_in(group.keys, anchors)}</td></tr>'
+            f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
     yield _closed(tally.frames)
 
@@ -100,7 +100,7 @@ def calls(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
         yield (
             f'<tr><td>{_code(mark)}</td><td class="n" data-l="templates">{group.templates}</td>'
             f'<td data-l="kind">{_words(group.kinds)}</td><td data-l="results">{_few(group.turns)}</td>'
-            f'<td data-l="seen in">{_seen_in(group.keys, anchors)}</td></tr>'
+            f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
     yield _closed(tally.calls)
 
@@ -113,7 +113,7 @@ def results(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
         yield (
             f'<tr><td>{_code(mark)}</td><td class="n" data-l="templates">{group.templates}</td>'
             f'<td data-l="turn">{_few(group.turns)}</td><td data-l="calls">{_few(group.calls)}</td>'
-            f'<td data-l="seen in">{_seen_in(group.keys, anchors)}</td></tr>'
+            f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
     yield _closed(tally.results)
 
@@ -125,7 +125,7 @@ def reasoning(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
         yield (
             f'<tr><td>{_code(mark)}</td><td class="n" data-l="templates">{group.templates}</td>'
             f'<td data-l="calls">{_few(group.calls)}</td>'
-            f'<td data-l="seen in">{_seen_in(group.keys, anchors)}</td></tr>'
+            f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
     yield _closed(tally.reasoning)
 
@@ -179,9 +179,10 @@ def _words(counts: Counter[str]) -> str:
     return ", ".join(html_text(kind.replace("_", " ").lower()) for kind, _ in counts.most_common(2))
 
 
-def _seen_in(keys: Iterable[str], anchors: Mapping[str, str]) -> str:
+def _seen_in(shown: Iterable[tuple[str, str]], anchors: Mapping[str, str]) -> str:
     """Links to the first templates that have it."""
-    return " ".join(f'<a href="#{anchors[key]}">№{anchors[key][1:]}</a>' for key in keys if key in anchors)
+    found = (anchors[key] for _, key in shown if key in anchors)
+    return " ".join(f'<a href="#{anchor}">№{anchor[1:]}</a>' for anchor in found)
 
 
 def _prose(text: str) -> str:

