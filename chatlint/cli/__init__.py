@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
+from typing import TYPE_CHECKING
 
 from chatlint.cli.streams import give_up_output, open_closed_streams
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 _GARBAGE_AFTER = 50_000
 """Objects between two looks for unreachable ones. A command makes many that stay: the standard 700 would have
 Python look through all of them again and again, for a tenth of a command's time."""
 
+INTERRUPTION = "interrupted"
 INTERRUPTED = 130
 """128 and the number of SIGINT, as shells have it."""
 
@@ -20,6 +26,8 @@ def main() -> None:
     never shown."""
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
     open_closed_streams()
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup has it
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         if sys.argv[1:] == ["--version"]:
             sys.exit(_say_version())
@@ -27,7 +35,22 @@ def main() -> None:
 
         run()
     except KeyboardInterrupt:
+        sys.stderr.write(f"{INTERRUPTION}\n")
         sys.exit(INTERRUPTED)
+    finally:
+        _obey_at_once()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """The first interrupt is obeyed in order; one that comes while this is done, or after all is, at once."""
+    _obey_at_once()
+    raise KeyboardInterrupt
+
+
+def _obey_at_once() -> None:
+    """Without a word: at its end Python would print where it was."""
+    if signal.getsignal(signal.SIGINT) is _interrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def _say_version() -> int:

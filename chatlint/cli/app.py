@@ -90,9 +90,18 @@ def run() -> None:
         give_up_output()
         sys.exit(0)
     except Exception as error:
+        if _interrupted(error):
+            raise KeyboardInterrupt from None
         if os.environ.get("CHATLINT_DEBUG"):
             raise
         sys.exit(_complained(error))
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether it comes of an interrupt: where classes are made, Python 3.11 turns that into an error."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _complained(error: Exception) -> int:

@@ -7,12 +7,15 @@ themselves what is wrong with a value.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from functools import partial
 from typing import TypeAlias, TypeVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
+
+from chatlint.cli import INTERRUPTED, INTERRUPTION
 
 Parameter: TypeAlias = TyperArgument | TyperOption
 Value = TypeVar("Value")
@@ -29,6 +32,14 @@ class PlainCommand(TyperCommand):
 
 class PlainGroup(TyperGroup):
     """A group of commands that does not convert its parameters."""
+
+    def invoke(self, ctx: typer.Context) -> object:  # type: ignore[override]
+        """Run the command; where it is interrupted, say so."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.stderr.write(f"{INTERRUPTION}\n")
+            raise typer.Exit(INTERRUPTED) from None
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:  # type: ignore[override]
         """Parse the command line into `ctx.params`."""

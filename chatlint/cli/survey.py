@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from chatlint.cli import check, options
+from chatlint.cli import INTERRUPTED, INTERRUPTION, check, options
 
 if TYPE_CHECKING:
     from chatlint.cli.progress import Progress
@@ -31,8 +31,6 @@ FactsOnly = Annotated[
 ]
 Reports = Annotated[bool, typer.Option("--reports", help="Also a JSON report per target, in DIR/reports.")]
 Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Above the tables.", show_default=True)]
-
-_INTERRUPTED = 130
 
 
 def survey_targets(
@@ -79,8 +77,8 @@ def survey_targets(
                 named, Path(out), settings, crew, texts=not facts_only, step=_steps(progress)
             )
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted: the same command goes on from here\n")
-        raise typer.Exit(_INTERRUPTED) from None
+        sys.stderr.write(f"{INTERRUPTION}: the same command goes on from here\n")
+        raise typer.Exit(INTERRUPTED) from None
     tally = write_outputs(results, (one.name for one in named), title, settings.host)
     if reports:
         write_reports(named, settings, Path(out) / "reports")

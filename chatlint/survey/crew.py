@@ -8,9 +8,6 @@ was to blame (and a cluster blames all that a lost worker had); so each is done 
 from __future__ import annotations
 
 import os
-import signal
-import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from dataclasses import field
@@ -18,6 +15,7 @@ from typing import TypeAlias
 
 from chatlint.errors import ChatlintError, UsageError
 from chatlint.records import dataclass
+from chatlint.survey.pool import Pool
 from chatlint.survey.targets import Named
 
 Work: TypeAlias = Callable[..., object]  # type: ignore[explicit-any]
@@ -104,8 +102,7 @@ class Crew:
         return _outcome(future)
 
     def _dismiss(self) -> None:
-        for future in self._busy:
-            future.cancel()
+        """End the executor, and with it what is not finished."""
         if self._executor is not None:
             self._executor.shutdown(wait=not self._busy)
             self._executor = None
@@ -163,25 +160,7 @@ def open_crew(url: str = "", jobs: int = 0) -> Crew:
     workers = jobs or os.cpu_count() or 1
     if workers == 1:
         return Crew(Here, 1)
-    return Crew(lambda: _processes(workers), workers)
-
-
-def _processes(count: int) -> Executor:
-    from concurrent.futures import ProcessPoolExecutor
-
-    return ProcessPoolExecutor(count, initializer=_begin, initargs=(os.getpid(),))
-
-
-def _begin(parent: int) -> None:
-    """Of a process of the pool: leave interrupts to the parent, and end with it, however that ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-
-
-def _end_with(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+    return Crew(lambda: Pool(workers), workers)
 
 
 def _cluster(url: str) -> Crew:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -13,7 +12,9 @@ from chatlint.pipeline import check_target
 from chatlint.verdict import INTERNAL, Status, TargetFailure, TargetReport
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future, ProcessPoolExecutor
+    from concurrent.futures import Future
+
+    from chatlint.survey.pool import Pool
 
 _WORTH_A_PROCESS = 4
 """Fewer targets than this are judged here: starting processes would take longer."""
@@ -41,26 +42,17 @@ def judge_each(
 
 
 @contextmanager
-def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+def _pool(workers: int) -> Iterator[Pool]:
     """Processes that end at once where this one is interrupted: nobody waits for work that nobody wants."""
-    from concurrent.futures import ProcessPoolExecutor  # 14 ms, and most runs have one target
-    from multiprocessing import active_children
+    from chatlint.survey.pool import Pool  # 14 ms, and most runs have one target
 
-    others = set(active_children())
-    pool = ProcessPoolExecutor(workers, initializer=_leave_interrupts)
+    pool = Pool(workers)
     try:
         yield pool
     except BaseException:
-        for process in set(active_children()) - others:
-            process.kill()
-        pool.shutdown(wait=False, cancel_futures=True)
+        pool.shutdown(wait=False)
         raise
     pool.shutdown()
-
-
-def _leave_interrupts() -> None:
-    """An interrupt on a terminal reaches every process; what to do about it is the first one's to say."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _outcome(future: Future[TargetReport], target: str, settings: Settings) -> TargetReport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -9,6 +10,8 @@ import sys
 import time
 
 import pytest
+
+from chatlint.cli import app
 
 COMMAND = [sys.executable, "-m", "chatlint"]
 BAD = "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x' * 10**9 }}"
@@ -77,5 +80,38 @@ def test_an_interrupt_ends_it_at_once(tmp_path, jobs):
     began = time.monotonic()
     out, _ = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert out == b""
+    assert out == b"interrupted\n"
     assert time.monotonic() - began < 5
+
+
+def test_a_survey_that_is_interrupted_goes_on_where_it_was(tmp_path):
+    targets = [f"corpus:{name}" for name in ("chatml", "qwen3", "glm-4.5", "kimi-k2", "harmony", "apertus")]
+    command = [*COMMAND, "survey", *targets, "--jobs", "2", "--no-cache", "--out", str(tmp_path)]
+    results = tmp_path / "results.jsonl"
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    while process.poll() is None and (not results.exists() or results.read_bytes().count(b"\n") < 2):
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert (process.returncode, out) == (130, b"interrupted: the same command goes on from here\n")
+    first = results.read_bytes()
+    done = subprocess.run(command, capture_output=True, timeout=120)
+    assert done.returncode == 0
+    assert results.read_bytes().startswith(first)
+    assert {json.loads(line).get("target") for line in results.read_text().splitlines()[1:-1]} == set(targets)
+
+
+def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch):
+    """As Python 3.11 has it where classes are made."""
+
+    def broken(_):
+        try:
+            raise KeyboardInterrupt
+        except KeyboardInterrupt as interrupt:
+            raise RuntimeError("Error calling __set_name__") from interrupt
+
+    monkeypatch.setattr(app, "command_line", broken)
+    with pytest.raises(KeyboardInterrupt):
+        app.run()

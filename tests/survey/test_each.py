@@ -41,5 +41,5 @@ def test_few_targets_start_no_process(monkeypatch, targets, jobs):
     def refuse(*_):
         raise AssertionError("a process was started")
 
-    monkeypatch.setattr("concurrent.futures.ProcessPoolExecutor", refuse)
+    monkeypatch.setattr("chatlint.survey.pool.Pool", refuse)
     assert [one.target for one in judge_each(targets, Settings(), jobs)] == targets
