@@ -13,6 +13,7 @@ from chatlint.text import visible
 
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
+    from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
     from chatlint.source.package import Template
 
@@ -57,18 +58,37 @@ class Drift:
         return place - len(begun.group()) if begun else place
 
 
-def drifts(subject: Subject, other: Template, probes: Iterable[str]) -> list[Drift]:
-    """The conversations among `probes` for which the subject's template and another one give two prompts."""
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """The conversations, of `asked`, for which two templates give two prompts. They are `ordinary`, or, where
+    those give the same, any other case."""
+
+    found: tuple[Drift, ...]
+    asked: int
+    ordinary: bool = True
+
+    @property
+    def sights(self) -> tuple[Sight, ...]:
+        return tuple(drift.sight for drift in self.found)
+
+
+def compare(subject: Subject, other: Template, probes: Iterable[str]) -> Compared:
+    """The prompts of the subject's template and another one: for `probes`, and where these give the same, for
+    all that the subject's template was asked before. Capabilities and formats rest on that: who copies a
+    template badly may have kept all but one form of arguments."""
     from chatlint.probe.trace import Trace
 
-    found = []
     with Trace(other, subject.trace.settings, probes=subject.trace.probes) as trace:
-        for probe in probes:
-            ours = subject.see(probe)
-            theirs = trace.ask(ours.case)
-            if _said(ours) != _said(theirs):
-                found.append(Drift(ours, theirs))
-    return found
+        ordinary = [subject.see(probe) for probe in probes]
+        if found := _drifts(ordinary, trace):
+            return Compared(found, len(ordinary))
+        asked = subject.trace.observations
+        return Compared(_drifts(asked, trace), len(asked), ordinary=False)
+
+
+def _drifts(observations: Iterable[Observation], trace: Trace) -> tuple[Drift, ...]:
+    pairs = [Drift(ours, trace.ask(ours.case)) for ours in observations]
+    return tuple(drift for drift in pairs if _said(drift.ours) != _said(drift.theirs))
 
 
 def _said(observation: Observation) -> tuple[str, str]:

@@ -88,6 +88,40 @@ def test_the_base(tmp_path):
     assert findings(tmp_path / "mine.jinja") == []
 
 
+CALLS = (
+    "{% for m in messages %}<{{ m.role }}>{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+    "<call>{{ c.function.name }} ARGUMENTS</call>{% endfor %}{{ eos_token }}{% endfor %}"
+    "{{ '<assistant>' if add_generation_prompt }}"
+)
+ANY_FORM = CALLS.replace(
+    "ARGUMENTS",
+    "{{ c.function.arguments if c.function.arguments is string else c.function.arguments | tojson }}",
+)
+OBJECTS_ONLY = CALLS.replace("ARGUMENTS", "{{ c.function.arguments | tojson }}")
+
+
+def test_a_copy_that_differs_for_one_form_of_arguments(tmp_path):
+    (tmp_path / "mine.jinja").write_text(OBJECTS_ONLY)
+    (tmp_path / "base.jinja").write_text(ANY_FORM)
+    report = check(str(tmp_path / "mine.jinja"), select=("CT112",), base=str(tmp_path / "base.jinja"))
+    (finding,) = report.targets[0].findings
+    assert finding.message.startswith("the base gives the same prompts for ordinary conversations, other")
+    assert finding.cases
+    assert all("arguments=string" in case for case in finding.cases)
+
+
+def test_two_sources_that_differ_for_one_form_of_arguments(tmp_path):
+    files = {
+        "tokenizer_config.json": {**CONFIG, "chat_template": OBJECTS_ONLY},
+        "chat_template.jinja": ANY_FORM,
+    }
+    ((severity, message),) = findings(write(tmp_path, files), "sources-disagree")
+    assert (severity, message.partition(", ")[0]) == (
+        "error",
+        "llama.cpp after conversion reads tokenizer_config.json",
+    )
+
+
 def test_the_base_is_part_of_the_question(tmp_path):
     """What was judged with one base is not the answer with another."""
     for name, text in (("mine", OTHER), ("base", ONE)):

@@ -30,7 +30,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause
-from chatlint.rules.drift import PLAIN, TOOLS, Drift, drifts
+from chatlint.rules.drift import PLAIN, TOOLS, Compared, compare
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 
@@ -56,13 +56,13 @@ def _compared(subject: Subject, other: Template, readers: tuple[EngineTemplate, 
     tools = [one.engine for one in readers if _is(one.with_tools, other)]
     engines = dict.fromkeys((*plain, *tools))
     if engines:
-        found = drifts(subject, other, (*(PLAIN if plain else ()), *(TOOLS if tools else ())))
+        found = compare(subject, other, (*(PLAIN if plain else ()), *(TOOLS if tools else ())))
         who = ", ".join(engines)
     elif other.place.key:
-        found, who = drifts(subject, other, (*PLAIN, *TOOLS)), f"llama.cpp, of {other.place.file},"
+        found, who = compare(subject, other, (*PLAIN, *TOOLS)), f"llama.cpp, of {other.place.file},"
     else:
         return  # hidden from everybody
-    if found:
+    if found.found:
         yield _cause(subject, other, found, who, several=len(engines) > 1)
 
 
@@ -96,13 +96,13 @@ def _without(readers: tuple[EngineTemplate, ...]) -> Iterator[Cause]:
         )
 
 
-def _cause(subject: Subject, other: Template, found: list[Drift], who: str, *, several: bool) -> Cause:
+def _cause(subject: Subject, other: Template, found: Compared, who: str, *, several: bool) -> Cause:
     own = subject.template.place.file
     return Cause(
         key=f"{other.place.file} {other.name}",
         message=f"{who} read{'' if several else 's'} {other.place.file}, which gives other prompts"
         + (f" than {own}" if own else ""),
         consequence="The same request reaches the model as two different prompts, depending on the engine.",
-        sights=tuple(drift.sight for drift in found),
+        sights=found.sights,
         fix="Keep one of them.",
     )

@@ -1,7 +1,8 @@
 """The template gives other prompts than the one it is a copy of.
 
 ## What it does
-Renders this template and that of `--base TARGET`, and compares the prompts.
+Renders this template and that of `--base TARGET`, and compares the prompts: for ordinary conversations, and
+where these are equal, for everything else that the template was asked.
 
 ## Why is this bad
 Quantizations, fine-tunes and packaged copies keep the template of the day they were made. What was corrected
@@ -28,13 +29,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause, NotEvaluated
-from chatlint.rules.drift import PLAIN, TOOLS, drifts
+from chatlint.rules.drift import PLAIN, TOOLS, compare
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from chatlint.rules.drift import Compared
     from chatlint.rules.subject import Subject
 
 
@@ -49,12 +51,21 @@ def check(subject: Subject) -> Iterator[Cause]:
         raise NotEvaluated(f"the base has no template {name!r}; it has {', '.join(others)}")
     if others[name].text == subject.template.text:
         return
-    found = drifts(subject, others[name], (*PLAIN, *TOOLS))
-    if found:
+    compared = compare(subject, others[name], (*PLAIN, *TOOLS))
+    if compared.found:
         yield Cause(
             key="base",
-            message=f"the base gives other prompts for {len(found)} of {len((*PLAIN, *TOOLS))} conversations",
+            message=_message(compared),
             consequence="What was trained or tested with the one meets other prompts in the other.",
-            sights=tuple(drift.sight for drift in found),
+            sights=compared.sights,
             fix="Take over the base's template if the difference is not meant.",
         )
+
+
+def _message(compared: Compared) -> str:
+    count = f"{len(compared.found)} of {compared.asked}"
+    if compared.ordinary:
+        return f"the base gives other prompts for {count} conversations"
+    return (
+        f"the base gives the same prompts for ordinary conversations, other prompts in {count} special cases"
+    )
