@@ -86,6 +86,9 @@ TRACE_CHARACTERS = 4_000_000
 TRACE_BOUND_FAILURES = 3
 """Cases that may hit a bound before a template is asked no further."""
 
+FIX_SECONDS = 8.0
+"""CPU time of trying fixes of one template; most need less than one."""
+
 GGUF_KEYS = 65_536
 """Most metadata pairs of a GGUF."""
 

@@ -80,7 +80,8 @@ def _wanted(settings: Settings, template: Template) -> frozenset[str]:
 
 def _said(place: str, mended: Mended, *, write: bool) -> Iterator[str]:
     for one in mended.fixed:
-        yield f"{'fixed' if write else 'would fix'} {one.rule.name} in {place}: {one.message}"
+        note = f" ({one.note})" if one.note else ""
+        yield f"{'fixed' if write else 'would fix'} {one.rule.name} in {place}: {one.message}{note}"
     for left in mended.unfixed:
         yield f"not fixed: {left.rule.name} in {place}: {left.why} ({left.message})"
 

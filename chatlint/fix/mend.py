@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import field
+from time import process_time
 from typing import TYPE_CHECKING
 
 from chatlint.config import Settings
 from chatlint.fix.examined import Examined, Name, examined, with_text
 from chatlint.fix.proof import UNREACHED, objection
+from chatlint.limits import FIX_SECONDS
 from chatlint.records import dataclass
 from chatlint.rules.edits import Edits, edited
 from chatlint.rules.rule import Rule
@@ -28,16 +30,17 @@ _SMALLER = 10
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A finding that is mended: its rule and its message."""
+    """A finding that is mended: its rule and its message. `note` says what is left to be wished for."""
 
     rule: Rule
     message: str
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unfixed:
-    """A finding for which a fix was tried and not proven, and the objection to the
-    likeliest one."""
+    """A finding for which no fix was proven, with the objection to the likeliest one, and why others were not
+    tried, where some were not."""
 
     rule: Rule
     message: str
@@ -83,10 +86,20 @@ class _Attempt:
     fixed: list[Fixed] = field(default_factory=list)
     unfixed: dict[Name, Unfixed] = field(default_factory=dict)
     _tries: int = 0
+    _began: float = field(default_factory=process_time)
+    _elsewhere: float = 0.0
+    """CPU time of worker processes."""
 
     @property
     def text(self) -> str:
         return self.state.text
+
+    @property
+    def spent(self) -> str:
+        """Why nothing more is tried, "" while it is."""
+        if process_time() - self._began + self._elsewhere >= FIX_SECONDS:
+            return f"{FIX_SECONDS:g} seconds of CPU time are used up"
+        return "enough changes were tried" if self._tries >= _TRIES else ""
 
     def step(self, wanted: frozenset[str]) -> bool:
         """Mend one more cause; False where there is none left to try."""
@@ -96,19 +109,26 @@ class _Attempt:
             better, why = self._mended(name)
             if better:
                 self.state = better
-                self.fixed.append(Fixed(rule, cause.message))
+                self.fixed.append(Fixed(rule, cause.message, why))
             else:
                 self.unfixed[name] = Unfixed(rule, cause.message, why)
             return True
         return False
 
     def _mended(self, name: Name) -> tuple[Examined | None, str]:
+        """The template with this mended, if that is proven, and what there is to say of it."""
         objections = []
         for edits in self._ways(name):
             better, why = self._try(name, edits)
             if better:
-                return self._smaller(name, edits, better), ""
+                return self._smaller(name, edits, better)
             objections.append(why)
+        if spent := self.spent:
+            objection = f"{objections[0]}; " if objections else ""
+            return (
+                None,
+                f"{objection}{'no other way' if objections else 'nothing'} was tried, because {spent}",
+            )
         return None, objections[0] if objections else "there is no place for it"
 
     def _ways(self, name: Name) -> Iterator[Edits]:
@@ -119,7 +139,7 @@ class _Attempt:
         tried: set[Edits] = set()
         for edits in mending.ways(normalised(self.text)):
             for chosen in (_reached(edits, _lines_before(self.text, edits), self.state), edits):
-                if len(tried) >= _TRIES_EACH or self._tries >= _TRIES:
+                if len(tried) >= _TRIES_EACH or self.spent:
                     return
                 if chosen and chosen not in tried:
                     tried.add(chosen)
@@ -133,6 +153,7 @@ class _Attempt:
         package, template = with_text(self.package, self.template, text)
         with ExitStack() as stack:
             new = stack.enter_context(examined(package, template, self.settings))
+            self._elsewhere += new.trace.seconds if new.trace.settings.untrusted else 0.0
             why = objection(self.state, new, name, lines)
             if not why:
                 self.stack.push(stack.pop_all())
@@ -141,18 +162,20 @@ class _Attempt:
         # one edit may make another pointless
         return self._try(name, fewer) if why == UNREACHED and 0 < len(fewer) < len(edits) else (None, why)
 
-    def _smaller(self, name: Name, edits: Edits, best: Examined) -> Examined:
-        """The same with as few places changed as will do."""
+    def _smaller(self, name: Name, edits: Edits, best: Examined) -> tuple[Examined, str]:
+        """The same with as few places changed as will do, and whether there may be fewer."""
         kept = list(edits)
         if not 1 < len(kept) <= _SMALLER or _belongs_together(edits):
-            return best
+            return best, ""
         for edit in edits:
+            if spent := self.spent:
+                return best, f"perhaps in more places than needed, because {spent}"
             fewer = tuple(one for one in kept if one is not edit)
             better = self._try(name, fewer)[0] if fewer else None
             if better:
                 kept.remove(edit)
                 best = better
-        return best
+        return best, ""
 
 
 def _reached(edits: Edits, lines: list[int], state: Examined) -> Edits:

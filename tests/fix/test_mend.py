@@ -146,6 +146,30 @@ def test_a_place_that_no_case_reaches_is_not_edited() -> None:
     assert result.text != source
 
 
+TWO_PLACES = """\
+{% for m in messages %}{% if m.role == 'user' %}<|user|>{{ m.content }}
+{%- else %}<|{{ m.role }}|>{{ m.content }}{% endif %}<|end|>
+{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}
+"""
+
+
+def test_what_time_was_too_short_for_is_said(monkeypatch) -> None:
+    monkeypatch.setattr("chatlint.fix.mend.FIX_SECONDS", 0.0)
+    result = mended(TWO_PLACES, "content-shape")
+    assert result.text == TWO_PLACES
+    assert [left.why for left in result.unfixed] == [
+        "nothing was tried, because 0 seconds of CPU time are used up"
+    ]
+
+
+def test_what_may_be_more_than_needed_is_said(monkeypatch) -> None:
+    assert [one.note for one in mended(TWO_PLACES, "content-shape").fixed] == [""]
+    monkeypatch.setattr("chatlint.fix.mend._TRIES", 1)
+    assert [one.note for one in mended(TWO_PLACES, "content-shape").fixed] == [
+        "perhaps in more places than needed, because enough changes were tried"
+    ]
+
+
 def test_objections() -> None:
     """The proof itself, with changes that no rule would offer."""
     broken = without(GOOD, "m.content or ''", "m.content")
