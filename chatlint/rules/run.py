@@ -173,9 +173,17 @@ def _evidence(sight: Sight) -> Evidence:
         failure = observation.failure
         return Evidence(case, "", note=_cut(sight.note or f"{failure.exception}: {failure.message}"))
     text = observation.text
+    if not text:
+        return Evidence(case, "", note=_cut(_of_an_empty_prompt(sight.note)))
     end = min(sight.end, sight.start + FINDING_CHARACTERS)
     low, high = max(sight.start - _CONTEXT, 0), min(end + _CONTEXT, len(text))
     return Evidence(case, text[low:high], sight.start - low, end - low, _cut(sight.note))
+
+
+def _of_an_empty_prompt(note: str) -> str:
+    """There is no place in it to point at, and nothing "up to here"."""
+    said = note.removesuffix(" up to here")
+    return f"the prompt is empty: {said}" if said else "the prompt is empty"
 
 
 def _cut(text: str) -> str:

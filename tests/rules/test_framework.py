@@ -22,7 +22,7 @@ from chatlint.rules.page import read_page
 from chatlint.rules.rule import Check, Rule, Stage, rule
 from chatlint.rules.selection import Selection
 from chatlint.rules.severity import weighed
-from chatlint.rules.sights import written_at
+from chatlint.rules.sights import at_end, written_at
 from chatlint.rules.subject import Subject
 from chatlint.source.package import TemplatePlace
 from chatlint.source.place import json_place
@@ -333,6 +333,23 @@ def test_evidence_is_the_smallest_case_and_marks_the_place(rules: list[Rule]) ->
     evidence = finding.evidence[0]
     assert evidence.text[evidence.start : evidence.end] == "Walnut"
     assert finding.hosts[0] == "transformers-5.24"
+
+
+@pytest.mark.parametrize(
+    ("note", "shown"),
+    [
+        ("message 1 is nowhere up to here", "the prompt is empty: message 1 is nowhere"),
+        ("", "the prompt is empty"),
+    ],
+)
+def test_an_empty_prompt_has_no_place_to_point_at(rules: list[Rule], note: str, shown: str) -> None:
+    def seen(subject: Subject) -> Iterator[Cause]:
+        yield replace(cause("nothing"), sights=(at_end(subject.trace.see("roles/user"), note),))
+
+    rules.append(rule_of(seen))
+    with subject_of("{% set a = 1 %}") as subject:
+        (finding,) = run.run(subject).findings
+    assert [(one.text, one.note) for one in finding.evidence] == [("", shown)]
 
 
 def test_sights_of_one_cause_are_gathered_once_per_case() -> None:
