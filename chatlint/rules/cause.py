@@ -71,6 +71,8 @@ class Cause:
     hosts: tuple[str, ...] = ()
     hidden_on: tuple[str, ...] = ()
     own: bool = False
+    explains: bool = False
+    """Whether it is the reason of every failure that it shows: what other rules say of those is left out."""
     profiles: Mapping[str, Severity] = field(default_factory=dict)
     only: tuple[str, ...] = ()
     mending: Mending | None = None

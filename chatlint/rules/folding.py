@@ -3,6 +3,9 @@
 `breaks-in-serving` sends ordinary conversations as servers hand them on. Where what breaks there breaks here,
 too, on input of that shape, the rule about the shape says what to mend: its finding takes over what the
 server makes of it, and `breaks-in-serving` has nothing to add.
+
+A name that nothing defines, a filter say, breaks whatever leads to it. The rule about names says so, as
+severely as the rules about what breaks would have.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.rules.finding import Severity
+from chatlint.rules.severity import SEVERITIES
 
 if TYPE_CHECKING:
     from chatlint.rules.cause import Cause
@@ -23,6 +27,7 @@ _GIVES_WAY = "breaks-in-serving"
 
 def folded(told: Told) -> Told:
     """What the rules said, each failure once."""
+    told = _explained(told)
     causes = {rule.name: causes for rule, causes in told}
     for served in causes.get(_GIVES_WAY, []):
         shape = next((place for place in _places(told) if _same(causes[place[0]][place[1]], served)), None)
@@ -36,6 +41,47 @@ def folded(told: Told) -> Told:
                 _GIVES_WAY: [cause for cause in causes[_GIVES_WAY] if cause is not served],
             }
     return [(rule, causes[rule.name]) for rule, _ in told]
+
+
+def _explained(told: Told) -> Told:
+    """Without what another cause explains."""
+    for reason in [cause for _, causes in told for cause in causes if cause.explains]:
+        gone = [
+            replace(cause, severity=cause.severity or rule.severity)
+            for rule, causes in told
+            for cause in causes
+            if cause is not reason and _is_explained(cause, reason)
+        ]
+        told = [
+            (
+                rule,
+                [
+                    _with_weight(cause, rule, gone) if cause is reason else cause
+                    for cause in causes
+                    if cause is reason or not _is_explained(cause, reason)
+                ],
+            )
+            for rule, causes in told
+        ]
+    return told
+
+
+def _is_explained(cause: Cause, reason: Cause) -> bool:
+    """Whether it shows nothing but failures for that reason."""
+    shown = bool(cause.sights) and all(sight.observation.failure for sight in cause.sights)
+    return shown and _failures(cause) <= _failures(reason)
+
+
+def _with_weight(reason: Cause, rule: Rule, gone: list[Cause]) -> Cause:
+    """The reason, as severe as the worst of what it explains, and hidden only where all of that is."""
+    severities = [reason.severity or rule.severity, *(cause.severity for cause in gone if cause.severity)]
+    hosts = dict.fromkeys(host for cause in (reason, *gone) for host in cause.hosts)
+    return replace(
+        reason,
+        severity=min(severities, key=SEVERITIES.index),
+        hosts=tuple(hosts),
+        hidden_on=tuple(host for host in reason.hidden_on if host not in hosts),
+    )
 
 
 def _places(told: Told) -> list[tuple[str, int]]:

@@ -27,6 +27,39 @@ def test_a_function_that_nobody_defines(told):
     assert told("{{ preamble() }}" + LOOP + GENERATION) == [("undefined-read", Severity.ERROR)]
 
 
+UNKNOWN = {
+    "a filter for contents that are lists": (
+        "{% for m in messages %}<|{{ m.role }}|>{% if m.content is string %}{{ m.content }}"
+        "{% else %}{{ m.content | from_parts }}{% endif %}<|end|>{% endfor %}",
+        Severity.WARNING,
+    ),
+    "a filter for arguments that are texts": (
+        "{{ tools | tojson if tools }}" + LOOP.replace("<|end|>", "{% for c in m.tool_calls or [] %}"
+        "<call>{{ c.function.name }} {% set a = c.function.arguments %}"
+        "{% if a is string %}{{ a | compact_json }}{% else %}{{ a | tojson }}{% endif %}</call>{% endfor %}<|end|>"),
+        Severity.WARNING,
+    ),
+    "a filter for every call": (
+        "{{ tools | tojson if tools }}" + LOOP.replace("<|end|>", "{% for c in m.tool_calls or [] %}"
+        "<call>{% if c %}{{ c.function | as_call }}{% endif %}</call>{% endfor %}<|end|>"),
+        Severity.ERROR,
+    ),
+    "a function for every call": (
+        "{{ tools | tojson if tools }}" + LOOP.replace("<|end|>", "{% for c in m.tool_calls or [] %}"
+        "<call>{{ as_call(c.function) }}</call>{% endfor %}<|end|>"),
+        Severity.ERROR,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNKNOWN)
+def test_what_breaks_for_a_name_that_there_is_not(told, name):
+    source, severity = UNKNOWN[name]
+    assert told(source.replace("m.content if", "m.content or '' if") + GENERATION) == [
+        ("undefined-read", severity)
+    ]
+
+
 def test_a_name_that_nobody_sets(told):
     found = dict(told("{{ preamble + ' ' }}" + LOOP + GENERATION))
     assert found["undefined-read"] is Severity.ERROR

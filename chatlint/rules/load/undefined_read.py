@@ -90,6 +90,7 @@ def _unknown(subject: Subject) -> Iterator[Cause]:
                 consequence="The request fails where the line runs.",
                 sights=tuple(sights),
                 line=line,
+                explains=True,
                 fix="Arguments come as objects: test `is string` and print those as they are."
                 if "json" in name
                 else "",
@@ -117,6 +118,7 @@ def _called(variable: Variable, sights: Sequence[Sight]) -> Cause:
         sights=tuple(sights),
         line=variable.lines[0],
         severity=Severity.ERROR if sights else None,
+        explains=True,
         fix="Define it as a macro, or test `is defined` first.",
     )
 
@@ -143,6 +145,7 @@ def _breaks(name: str, sights: tuple[Sight, ...], *, stored: bool) -> Cause:
         else "Requests fail unless every caller passes it.",
         sights=sights,
         severity=Severity.WARNING if stored else Severity.ERROR,
+        explains=not stored,
         fix=f"Give it a default: `set {name} = {name} | default(…)`.",
     )
 
