@@ -7,9 +7,10 @@ follows. Before that nothing has been said, and the stream can go back to where 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import partial
 
-from chatlint.parse.events import ArgumentsDelta, Scribe
+from chatlint.parse.events import ArgumentsDelta, Event, Scribe
 from chatlint.parse.literals import container
 from chatlint.parse.markers import MORE, Marker, begun, beyond_name, in_name, is_strong, look, name_run, take
 from chatlint.parse.members import MemberReader
@@ -201,6 +202,8 @@ class CallReader:
             return (yield from self._object(reader))
         if not self._named() or (declared and self._name not in self._tools):
             return False
+        if self._started:
+            yield from self._stream.along(self._plan.opening)
         char = yield from self._stream.skip_blank()
         if not self._started and not (yield from self._plausible(char)):
             return False
@@ -225,7 +228,8 @@ class CallReader:
         write = self._scribe.arguments
         if self._plan.layout:
             schema = self._tools.parameters(self._name)
-            return (yield from MemberReader(self._stream, write).arguments(self._plan.layout, schema))
+            reader = MemberReader(self._stream, write, self._echo())
+            return (yield from reader.arguments(self._plan.layout, schema))
         if char == "{":
             return (yield from container(self._stream, write))
         if char == '"':
@@ -260,8 +264,12 @@ class CallReader:
         self._started = True
         self._scribe.start(self._id, self._name)
         self._stream.release()
-        self._stream.echo = partial(ArgumentsDelta, self._scribe.calls - 1)
+        self._stream.echo = self._echo()
         self._stream.direct = self._scribe.arguments
+
+    def _echo(self) -> Callable[[str], Event]:
+        """What a piece of the arguments becomes that is said at once."""
+        return partial(ArgumentsDelta, self._scribe.calls - 1)
 
     def _end(self, whole: bool) -> None:
         self._stream.echo = None
@@ -274,6 +282,7 @@ class CallReader:
         """Passes what closes a call, then reads the next one, if one follows; else leaves what does, and the
         whitespace before it."""
         stream = self._stream
+        yield from stream.along(self._plan.between)
         stream.keep()
         in_section = True
         while in_section and (char := (yield from stream.skip_blank())):

@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import field
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from chatlint.parse.markers import Marker, MarkerSet, marker
+from chatlint.parse.markers import Found, Marker, MarkerSet, beginnings, marker
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
-from chatlint.parse.patterns import KEY, VALUE, Slot, split_at
+from chatlint.parse.patterns import KEY, VALUE, Slot, slots, split_at
 from chatlint.parse.schemas import ALL, STRING, Types
+from chatlint.parse.seams import NONE, Seam, exact
 from chatlint.records import dataclass
 
 T = TypeVar("T")
 Place: TypeAlias = Literal["member", "separator", "end"]
+
+
+class Search(Protocol):
+    """`search` of a compiled pattern."""
+
+    def __call__(self, text: str, at: int = 0, /) -> re.Match[str] | None: ...
 
 
 @dataclass(slots=True)
@@ -35,6 +42,14 @@ class Way:
     """The notation of an array or object that begins so."""
     special: Callable[[str], object]
     """Finds a character that may begin an end, or that JSON escapes: other text stands for itself."""
+    closing: Search
+    """Finds a place where `lead` and `ends` begin, or may begin if more text comes."""
+    end: str
+    """The pattern of `ends`."""
+    seam: Seam = NONE
+    """From the value to the next key, or to the end of all members."""
+    joins: bool = False
+    """Whether the next key stands behind the seam for certain."""
 
 
 @dataclass(slots=True)
@@ -71,9 +86,11 @@ class Layout:
 class Layouts:
     """Compiles the notations of one format; nested ones refer to themselves."""
 
-    def __init__(self, values: Values, closers: Iterable[Marker]) -> None:
+    def __init__(self, values: Values, closers: Iterable[Marker], over: str) -> None:
         self._values = values
         self._closers = tuple(closers)
+        self._over = over
+        """The pattern that usually ends a call."""
         self._made: dict[Members | Items, Layout] = {}
 
     def top(self, members: Members) -> Layout:
@@ -106,6 +123,9 @@ class Layouts:
         layout.plain = next((way for way in ways if way.start is None), None)
         marked = [(way.start, way) for way in ways if way.start]
         layout.ways = MarkerSet([*marked, *_any_label(mid, close, ways)])
+        if isinstance(notation, Members):
+            over = _up_to_end(layout, exact(self._over if closers else notation.end))
+            _join(ways, layout, f"{notation.separator}{notation.member}", over)
         return layout
 
     def _ways(self, mid: str, close: str, layout: Layout) -> list[Way]:
@@ -148,11 +168,60 @@ def _split(notation: Members | Items) -> tuple[str, str, str]:
 
 def _way(start: str, end: str, close: str, types: Types, raw: bool, inner: Layout | None) -> Way:
     mark, closing = marker(start), marker(end + close)
-    lead = closing.lead if closing else ""
-    first = re.escape((closing.first if closing else "")[:1] + lead)
-    special = re.compile(rf'[{first}"\\\x00-\x1f]').search
+    lead, first = (closing.lead, closing.first) if closing else ("", "")
+    special = re.compile(rf'[{re.escape(first[:1] + lead)}"\\\x00-\x1f]').search
     trail = mark.trail if mark else ""
-    return Way(mark, types, raw, trail, MarkerSet(one(closing, None)), lead, inner, special)
+    ends = MarkerSet(one(closing, None))
+    return Way(mark, types, raw, trail, ends, lead, inner, special, _closing(lead, first), end + close)
+
+
+def _closing(lead: str, first: str) -> Search:
+    """See `Way.closing`."""
+    led = ""
+    for char in reversed(lead):
+        led = f"(?:{re.escape(char)}{led})?"
+    begins = beginnings([first]) if first else r"(?!)"
+    return re.compile(rf"{led}(?:{begins})" + (rf"|{led[:-1]}\Z" if led else "")).search
+
+
+def _up_to_end(layout: Layout, text: str) -> str:
+    """So much of a text as it takes to know that all members have come; "" if it does not tell."""
+    ends = (layout.places.settled(text[:size], 0) for size in range(1, len(text) + 1))
+    sizes = (size for size, found in enumerate(ends, 1) if isinstance(found, Found) and found.what == "end")
+    return text.strip() and text[: next(sizes, 0)]
+
+
+def _join(ways: list[Way], layout: Layout, following: str, over: str) -> None:
+    """Gives every way its seam: to `following`, the pattern of what leads to the next value, or to `over`."""
+    firsts = re.escape("".join({mark.first[0] for mark, _ in layout.ways.entries}))
+    beyond = re.compile(f"[{firsts}]" if firsts else "").search
+    certain = _leads_to_key(layout, following)
+    for way in ways:
+        whole = not slots(way.end)
+        bare = [mark.first for mark, _ in way.ends.entries]
+        if bare:
+            ends = [*bare, exact(way.end) + over] if whole and over else bare
+            way.seam = Seam(exact(way.end, following), beyond, ends)
+            way.joins = certain and whole
+
+
+def _leads_to_key(layout: Layout, following: str) -> bool:
+    """Whether what stands between a value and the next key can be nothing else."""
+    text, at = exact(following), 0
+    if slots(following)[0] is not Slot.KEY:
+        return False
+    for wanted in ("separator", "member"):
+        at = _past_blank(text, at)
+        found = layout.places.match(text, at)
+        if isinstance(found, Found) and found.what == wanted:
+            at = found.end
+        elif wanted == "member" and layout.before:
+            return False
+    return at > 0 and _past_blank(text, at) == len(text)
+
+
+def _past_blank(text: str, at: int) -> int:
+    return len(text) - len(text[at:].lstrip())
 
 
 def one(mark: Marker | None, what: T) -> list[tuple[Marker, T]]:

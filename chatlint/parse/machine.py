@@ -72,7 +72,7 @@ class Machine:
         marked = any(part.start and not part.start.strip() for part in output.content.every)
         self._trail = next((part.end for part in output.content.every if part.end.isspace()), "")
         """Whitespace that the format writes between content and the end of the turn."""
-        self.stream = Stream()
+        self.stream = Stream(self.advance)
         self._scribe = Scribe()
         self._prose = Prose(self._scribe, apart=reasoning, marked=marked)
         self._tools = tools
@@ -105,8 +105,10 @@ class Machine:
 
     def finish(self) -> list[Event]:
         """Takes what was waited with."""
+        self.stream.patient = False
+        events = self.advance("")
         self.stream.final = True
-        return self.advance("")
+        return events + self.advance("")
 
     def _read(self) -> Reading[None]:
         """The turn: prose and marks."""

@@ -166,7 +166,7 @@ class Found(NamedTuple, Generic[T]):
     what: T
 
 
-def _beginnings(words: Iterable[str], depth: int = 4) -> str:
+def beginnings(words: Iterable[str], depth: int = 4) -> str:
     """A regular expression for the first characters of each word, or for fewer where the text ends there."""
     following: dict[str, list[str]] = {}
     for word in words:
@@ -174,7 +174,7 @@ def _beginnings(words: Iterable[str], depth: int = 4) -> str:
     branches = []
     for letter, rests in following.items():
         deeper = depth > 1 and all(rests)
-        branches.append(re.escape(letter) + (rf"(?:\Z|{_beginnings(rests, depth - 1)})" if deeper else ""))
+        branches.append(re.escape(letter) + (rf"(?:\Z|{beginnings(rests, depth - 1)})" if deeper else ""))
     return "|".join(branches)
 
 
@@ -216,7 +216,7 @@ class MarkerSet(Generic[T]):
         never = r"(?!)"
         pattern = re.compile("|".join(map(re.escape, firsts)) or never)
         self._search, self._at_first = pattern.search, pattern.match
-        self.alarm = re.compile(_beginnings(firsts) or never).search
+        self.alarm = re.compile(beginnings(firsts) or never).search
         """Finds a place where a mark begins, or may begin if more text comes, by its first characters."""
 
     def match(self, text: str, at: int, key: str = "") -> Found[T] | int:

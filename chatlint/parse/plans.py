@@ -10,8 +10,9 @@ from typing import TypeAlias
 
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.layouts import Layout, Layouts
-from chatlint.parse.markers import Marker, MarkerSet, marker
-from chatlint.parse.patterns import COUNTER, NAME, Skeleton, Slot, pieces, skeleton
+from chatlint.parse.markers import Marker, MarkerSet, beyond_name, marker
+from chatlint.parse.patterns import ARGUMENTS, COUNTER, NAME, Skeleton, Slot, pieces, skeleton, slots
+from chatlint.parse.seams import NONE, Seam, exact
 from chatlint.records import dataclass
 
 Step: TypeAlias = Marker | Slot
@@ -51,6 +52,10 @@ class Plan:
     """Whether the format itself is a guess."""
     loose: bool
     """Whether it is so much of one that any tag may stand around a call."""
+    between: Seam
+    """From the end of a call to the next one's first slot."""
+    opening: Seam
+    """From the mark behind the name to the first key."""
     ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
     """Step → the marks that may stand there, with the step after each: its own, and the one before the
     arguments (an id may be missing)."""
@@ -79,13 +84,33 @@ def compile_calls(calls: ToolCalls, output: OutputFormat, *, loose: bool = False
         entries=MarkerSet(entries),
         closers=MarkerSet(closers),
         separator=MarkerSet([(mark, True) for mark in _marks(calls.separator)]),
-        layout=Layouts(calls.values, follows).top(calls.members) if text and calls.members else None,
+        layout=_layouts(calls, follows).top(calls.members) if text and calls.members else None,
         identity=_identity(calls.id) if NAME in calls.id else None,
         id_pattern=calls.id,
         guess=calls.guess,
         loose=loose,
+        between=_between(calls),
+        opening=_opening(calls),
         ways_on={i: _ways_on(steps, i) for i, step in enumerate(steps) if isinstance(step, Marker)},
     )
+
+
+def _layouts(calls: ToolCalls, follows: list[Marker]) -> Layouts:
+    return Layouts(calls.values, follows, calls.call_end or calls.section_end)
+
+
+def _between(calls: ToolCalls) -> Seam:
+    return Seam(exact(calls.call_end, calls.separator, calls.call_start, calls.body), beyond_name)
+
+
+def _opening(calls: ToolCalls) -> Seam:
+    """Only where the name is right before the arguments: no other slot is passed on the way."""
+    _, _, behind = calls.body.partition(NAME)
+    before, found, _ = behind.partition(ARGUMENTS)
+    if calls.members is None or not found or slots(before):
+        return NONE
+    trail = before[len(before.rstrip()) :]
+    return Seam(exact(trail, calls.members.start, calls.members.member), beyond_name)
 
 
 def _marks(*patterns: str) -> list[Marker]:

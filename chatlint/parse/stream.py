@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from typing import TypeAlias, TypeVar
 
 from chatlint.parse.events import Event
+from chatlint.parse.seams import Seam
 
 T = TypeVar("T")
 Quiet: TypeAlias = Callable[[str], list[Event] | None]
@@ -26,15 +27,24 @@ BLANKS = 64
 blank = re.compile(rf"\s{{0,{BLANKS}}}").match
 
 
+def _asleep(_chunk: str) -> list[Event]:
+    return []
+
+
 class Stream:
     """Unused text. `final` says that no more will come."""
 
-    __slots__ = ("_from", "_keeping", "_kept", "at", "direct", "echo", "final", "quiet", "taken", "text")
+    __slots__ = (
+        "_from", "_keeping", "_kept", "at", "direct", "echo", "final", "patient", "quiet", "taken", "text",
+        "wake",
+    )  # fmt: skip
 
-    def __init__(self) -> None:
+    def __init__(self, wake: Callable[[str], list[Event]] = _asleep) -> None:
         self.text = ""
         self.at = 0
         self.final = False
+        self.patient = True
+        """Whether a seam that has begun is waited for; not once the text is at its end."""
         self.taken = ""
         """The mark that was passed last, as it stood in the text."""
         self.quiet: Quiet | None = None
@@ -43,6 +53,8 @@ class Stream:
         """What text becomes that is written to `direct`; None where there is no call to write to."""
         self.direct: Callable[[str], None] | None = None
         """Takes the arguments of the call at hand."""
+        self.wake = wake
+        """Has the readers go on, for a short way that finds something in the middle of a chunk."""
         self._from = 0
         self._kept: list[str] = []
         self._keeping = False
@@ -94,6 +106,22 @@ class Stream:
             return []
 
         return wait
+
+    def along(self, seam: Seam) -> Reading[None]:
+        """Waits while what comes is the beginning of a seam."""
+        begun = seam.begun
+
+        def wait(chunk: str) -> list[Event] | None:
+            text = self.text + chunk
+            if not begun(text, self.at):
+                return None
+            self.text = text
+            return []
+
+        while self.patient and begun(self.text, self.at):
+            self.quiet = wait
+            yield
+            self.quiet = None
 
     def peek(self) -> Reading[str]:
         """The next character, "" at the end."""

@@ -65,6 +65,7 @@ TOOLS = [
                     "text": {"type": "string"},
                     "rows": {"type": "array"},
                     "mode": {"type": "integer"},
+                    **{word: {"type": "string"} for word in WORDS},
                 },
             },
         },
@@ -112,9 +113,19 @@ def turn(size: int, call: Callable[[dict], str]) -> str:
 
 
 def many(size: int, call: Callable[[dict], str]) -> str:
-    """Nothing but calls of some 400 characters."""
-    one = call({"path": "src/a.py", "text": prose(300), "mode": 420}) + "\n"
-    return one * (size // len(one))
+    """Nothing but calls of some 400 characters, no call like another."""
+    source = random.Random(size)
+    words = prose(size)
+    calls, length = [], 0
+    while length < size:
+        start = source.randrange(len(words) - 300)
+        path = f"src/{source.choice(WORDS)}{source.randrange(10**4)}.py"
+        more = {source.choice(WORDS): f"{source.choice(WORDS)} {source.choice(WORDS)}"}
+        calls.append(
+            call({"path": path, "text": words[start : start + 280], "mode": source.randrange(10**6)} | more)
+        )
+        length += len(calls[-1]) + 1
+    return "\n".join(calls)
 
 
 def rows(size: int) -> list:
