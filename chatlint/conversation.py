@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from chatlint.errors import UsageError
@@ -38,16 +39,24 @@ def value_at(conversation: Conversation, pointer: str) -> JSON:
 
     Raises KeyError if there is none.
     """
-    roots: dict[str, JSON] = {
+    value: JSON = {
         "messages": conversation.messages,
         "tools": conversation.tools,
         "documents": conversation.documents,
         **conversation.template_kwargs,
     }
-    value: JSON = roots
-    for token in pointer.split("/")[1:]:
-        value = _member(value, token.replace("~1", "/").replace("~0", "~"), pointer)
+    for token in _tokens(pointer):
+        if type(value) is dict and token in value:
+            value = value[token]
+        else:
+            value = _member(value, token, pointer)
     return value
+
+
+@lru_cache(maxsize=4096)
+def _tokens(pointer: str) -> tuple[str, ...]:
+    """The names and numbers of a JSON pointer: the same few hundred places are asked for again and again."""
+    return tuple(token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
 
 
 def with_value(conversation: Conversation, pointer: str, value: JSON) -> Conversation:
@@ -56,7 +65,7 @@ def with_value(conversation: Conversation, pointer: str, value: JSON) -> Convers
     Raises KeyError if there is nothing there.
     """
     value_at(conversation, pointer)
-    root, *tokens = (token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:])
+    root, *tokens = _tokens(pointer)
     roots = {
         "messages": conversation.messages,
         "tools": conversation.tools,

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import chain
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from chatlint.records import dataclass
 
@@ -55,9 +55,9 @@ class Computed:
 Origin: TypeAlias = Input | Literal | Special | Computed
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Characters `start` to `end` of a prompt and where they came from."""
+class Span(NamedTuple):
+    """Characters `start` to `end` of a prompt and where they came from. A tuple, since there are very many:
+    those are made fastest."""
 
     start: int
     end: int
@@ -68,16 +68,17 @@ class Prompt:
     """A rendered conversation: its text, and spans that cover it without gap or overlap. Immutable.
 
     `spans` may be given as a function, which is called when they are first looked at: many prompts are only
-    compared as texts.
+    compared as texts. `known` is what readers found out about it and look up again, by keys of their own.
     """
 
-    __slots__ = ("_index", "_spans", "text")
+    __slots__ = ("_index", "_spans", "known", "text")
     __match_args__ = ("text", "spans")
 
     def __init__(self, text: str, spans: tuple[Span, ...] | Callable[[], tuple[Span, ...]]) -> None:
         self.text = text
         self._spans = spans
         self._index: dict[str, list[tuple[Span, bool]]] | None = None
+        self.known: dict[str, object] = {}
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -111,7 +112,8 @@ class Prompt:
         if not below:
             found = index.get(pointer, [])
         else:
-            inside = [spans for one, spans in index.items() if _within(one, pointer)]
+            inner = pointer + "/"
+            inside = [spans for one, spans in index.items() if one == pointer or one.startswith(inner)]
             found = inside[0] if len(inside) == 1 else sorted(chain(*inside), key=_start)
         return (span for span, is_key in found if key is None or is_key is key)
 
@@ -120,7 +122,7 @@ class Prompt:
         if self._index is None:
             self._index = {}
             for span in self.spans:
-                origin = span.origin
+                origin = span[2]
                 if isinstance(origin, Input):
                     self._index.setdefault(origin.pointer, []).append((span, origin.key))
         return self._index
@@ -128,10 +130,6 @@ class Prompt:
     def shows(self, pointer: str, *, below: bool = True) -> bool:
         """Whether any character of the value at `pointer` reached the prompt."""
         return any(True for _ in self.inputs(pointer, below=below))
-
-
-def _within(pointer: str, root: str) -> bool:
-    return pointer == root or pointer.startswith(root + "/")
 
 
 def _start(found: tuple[Span, bool]) -> int:

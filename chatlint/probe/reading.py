@@ -194,6 +194,14 @@ def _text_notation(found: Fate) -> Notation:
 
 
 def _text_fate(prompt: Prompt, pointer: str, value: str) -> Fate:
+    """Remembered: the conversation that a prompt was made from is always the same."""
+    known = prompt.known.get(pointer)
+    if not isinstance(known, Fate):
+        prompt.known[pointer] = known = _text_fate_in(prompt, pointer, value)
+    return known
+
+
+def _text_fate_in(prompt: Prompt, pointer: str, value: str) -> Fate:
     if not value:
         return Fate.UNTRACED
     found = copies(prompt, pointer)
@@ -325,13 +333,19 @@ def _python_at(text: str, start: int, end: int) -> JSON:
 
 
 def _literal(text: str) -> JSON:
+    if "\\" not in text:
+        return _evaluated(text)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about escapes in a template's own words
-        try:
-            value: JSON = ast.literal_eval(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            return None
-        return value
+        return _evaluated(text)
+
+
+def _evaluated(text: str) -> JSON:
+    try:
+        value: JSON = ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value
 
 
 def _same(one: JSON, other: JSON) -> bool:

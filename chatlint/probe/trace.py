@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from chatlint.conversation import JSON, Conversation, Message
+from chatlint.conversation import JSON, Conversation, JSONObject, Message
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_CHARACTERS, TRACE_SECONDS
 from chatlint.probe.axes import applied, settled, switched
@@ -61,6 +61,9 @@ class Trace:
         self._named: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
         self._asked: dict[str, Observation] = {}
         self._rendered: dict[str, Rendered] = {}
+        self._held: dict[int, tuple[Case, Observation]] = {}
+        """By the identity of a case, which is kept so that it stays its own."""
+        self._json: dict[int, tuple[object, str]] = {}
         self._lines: set[int] = set()
         self._coverable: frozenset[int] | None = None
         self._drops_null: bool | None = None
@@ -130,8 +133,12 @@ class Trace:
 
     def ask(self, case: Case) -> Observation:
         """What the template does with a case. Renders unless an equal conversation was rendered before."""
-        known = self._asked.get(case.id)
-        return self.ask_all((case,))[0] if known is None else self._same(known, case)
+        held = self._held.get(id(case))
+        if held is None:
+            known = self._asked.get(case.id)
+            seen = self.ask_all((case,))[0] if known is None else self._same(known, case)
+            held = self._held[id(case)] = case, seen
+        return held[1]
 
     def ask_all(self, cases: Iterable[Case]) -> tuple[Observation, ...]:
         """`ask` for several cases, rendered together where they are new."""
@@ -199,8 +206,24 @@ class Trace:
 
             host = HOSTS.get(self.settings.host)
             self._drops_null = host is not None and host.drops_null_fields
-        messages = case.conversation.messages
-        return _key(case, tuple(map(_without_null, messages)) if self._drops_null else messages)
+        conversation = case.conversation
+        rest = conversation.documents, conversation.template_kwargs
+        return "\n".join(
+            (
+                self._written(conversation.messages, self._drops_null),
+                self._written(conversation.tools),
+                _json(rest) if any(rest) else repr(rest),
+                f"{case.add_generation_prompt} {case.continue_final_message!r}",
+            )
+        )
+
+    def _written(self, values: Sequence[JSONObject] | None, without_null: bool = False) -> str:
+        """Messages or tools as JSON. Variants of a probe have them in common."""
+        known = self._json.get(id(values))
+        if known is None or known[0] is not values:
+            given = tuple(map(_without_null, values)) if values and without_null else values
+            known = self._json[id(values)] = values, _json(given)
+        return known[1]
 
     def _count(self, rendered: Rendered) -> None:
         self.renders += 1
@@ -308,19 +331,8 @@ def _without_null(message: Message) -> Message:
     return {name: value for name, value in message.items() if value is not None}
 
 
-def _key(case: Case, messages: Sequence[Message]) -> str:
-    conversation = case.conversation
-    return json.dumps(
-        (
-            messages,
-            conversation.tools,
-            conversation.documents,
-            conversation.template_kwargs,
-            case.add_generation_prompt,
-            case.continue_final_message,
-        ),
-        ensure_ascii=False,
-    )
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _observation(case: Case, rendered: Rendered) -> Observation:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from jinja2 import nodes
 
 from chatlint.records import dataclass
+from chatlint.render.grammar import children
 
 LARGE_RANGE = 100_000
 """Items a sandboxed `range` may have (jinja2's MAX_RANGE)."""
@@ -178,7 +179,7 @@ def _sure_calls(body: list[nodes.Node]) -> Iterator[str]:
             continue
         if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
             yield node.node.name
-        stack.extend(node.iter_child_nodes())
+        stack.extend(children(node))
 
 
 def _work(node: nodes.Node, outer: int) -> Iterator[ConstantWork]:
@@ -194,7 +195,7 @@ def _work(node: nodes.Node, outer: int) -> Iterator[ConstantWork]:
         yield ConstantWork("repetition", _repetition(node), node.lineno)
     elif isinstance(node, nodes.Pow) and _power_digits(node) > LARGE_DIGITS:
         yield ConstantWork("power", _power_digits(node), node.lineno)
-    for child in node.iter_child_nodes():
+    for child in children(node):
         yield from _work(child, inner)
 
 

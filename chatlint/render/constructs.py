@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from jinja2 import nodes
 
+from chatlint.render.grammar import children
 from chatlint.render.syntax import Use
 from chatlint.render.trimming import tags_in
 
@@ -229,7 +230,7 @@ def _calls_short(kinds: Kinds, arities: dict[str, int]) -> Iterator[tuple[str, i
 def _guards(kinds: Kinds) -> Iterator[tuple[str, int]]:
     """`tools is none` where nothing else asks whether there are tools: a host may leave them out."""
     pairs = [node for kind in (nodes.And, nodes.Or) for node in kinds.get(kind, ())]
-    guarded = {id(side) for node in pairs for side in node.iter_child_nodes()}
+    guarded = {id(side) for node in pairs for side in children(node)}
     for node in kinds.get(nodes.Test, ()):
         if isinstance(node, nodes.Test) and node.name == "none" and id(node) not in guarded:
             asked = node.node

@@ -24,7 +24,6 @@ class TemplateTooLarge(TemplateError):
     """The template is longer than `chatlint.limits` allows, or nested too deep."""
 
 
-@lru_cache(maxsize=8)
 def parse_template(source: str, trims: bool = True) -> nodes.Template:
     """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one
     trailing newline is dropped). The tree is shared: it must not be changed. `trims`: with `trim_blocks` and
@@ -33,6 +32,11 @@ def parse_template(source: str, trims: bool = True) -> nodes.Template:
     Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer
     than `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.
     """
+    return _parsed(source, trims)
+
+
+@lru_cache(maxsize=8)
+def _parsed(source: str, trims: bool) -> nodes.Template:
     from jinja2 import TemplateSyntaxError
 
     from chatlint.render.grammar import parsing_environment

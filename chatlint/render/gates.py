@@ -16,6 +16,7 @@ from typing import TypeAlias
 from jinja2 import nodes
 
 from chatlint.records import dataclass
+from chatlint.render.grammar import children
 
 _TEXT = re.compile(
     r"/messages/\*/(?:content|reasoning_content|reasoning|thinking)(?:/\*(?:/text|/content)?)?"
@@ -150,7 +151,7 @@ class GateWalk:
         known = self._looking.get(id(node))
         if known is None:
             known = self._sought.get(id(node)) or self._triggers.get(_name(node), "")
-            known = known or next(filter(None, map(self._trigger, node.iter_child_nodes())), "")
+            known = known or next(filter(None, map(self._trigger, children(node))), "")
             self._looking[id(node)] = known
         return known
 
@@ -256,7 +257,7 @@ def _below(node: nodes.Node) -> Iterator[nodes.Node]:
     while stack:
         found = stack.pop()
         yield found
-        stack.extend(found.iter_child_nodes())
+        stack.extend(children(found))
 
 
 def kind_of(text: str) -> str:
@@ -283,7 +284,7 @@ def _texts(body: Iterable[nodes.Node]) -> Iterator[str]:
         elif isinstance(node, (nodes.Compare, nodes.Test)):
             continue
         elif not (isinstance(node, nodes.Call) and _name(node.node) == "raise_exception"):
-            stack.extend(node.iter_child_nodes())
+            stack.extend(children(node))
 
 
 def _words_in(operands: Iterable[nodes.Node]) -> str:
@@ -314,7 +315,7 @@ def _operands(node: nodes.Node) -> Iterable[nodes.Node]:
         return (node.node,)
     if isinstance(node, nodes.Call):
         return (node.node, *node.args)
-    return node.iter_child_nodes()
+    return children(node)
 
 
 def _name(node: nodes.Node) -> str:

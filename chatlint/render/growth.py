@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from jinja2 import nodes
 
+from chatlint.render.grammar import children
 from chatlint.render.syntax import Use
 
 _LISTS = {"/messages": "messages", "/tools": "tools"}
@@ -39,7 +40,7 @@ def growth_of(
             stack += [(child, loops) for child in (*node.body, *node.else_)]
             stack.append((node.iter, inside))
         else:
-            stack += [(child, inside) for child in node.iter_child_nodes()]
+            stack += [(child, inside) for child in children(node)]
     return tuple(Use(name, line) for name, line in found.items())
 
 

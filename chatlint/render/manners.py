@@ -68,6 +68,8 @@ class _Nodes:
 def _walk(root: nodes.Template) -> _Nodes:
     from jinja2 import nodes
 
+    from chatlint.render.grammar import children
+
     found = _Nodes()
     stack: list[tuple[nodes.Node, nodes.Macro | None]] = [(root, None)]
     while stack:
@@ -80,7 +82,7 @@ def _walk(root: nodes.Template) -> _Nodes:
             found.assignments.append(node)
         elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
             found.calls[node.node.name].append(node)
-        stack += [(child, macro) for child in node.iter_child_nodes()]
+        stack += [(child, macro) for child in children(node)]
     return found
 
 

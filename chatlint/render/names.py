@@ -17,6 +17,7 @@ from jinja2 import nodes
 
 from chatlint.records import dataclass
 from chatlint.render.definedness import defined_unless, gives_default, stored_names, tested
+from chatlint.render.grammar import children
 
 GLOBALS = frozenset(
     {"range", "dict", "lipsum", "cycler", "joiner", "namespace", "raise_exception", "strftime_now"}
@@ -121,11 +122,11 @@ class NameWalk:
         if visitor:
             visitor(node)
         else:
-            self.visit_all(node.iter_child_nodes())
+            self.visit_all(children(node))
 
-    def visit_all(self, children: Iterable[nodes.Node]) -> None:
+    def visit_all(self, several: Iterable[nodes.Node]) -> None:
         """Walk several nodes in order."""
-        for child in children:
+        for child in several:
             self.visit(child)
 
     def variables(self) -> tuple[Variable, ...]:
@@ -204,19 +205,19 @@ class NameWalk:
         if node.name in ("defined", "undefined", "none") and isinstance(node.node, nodes.Name):
             self._read(node.node, safe=True)
         else:
-            self.visit_all(node.iter_child_nodes())
+            self.visit_all(children(node))
 
     def _filter(self, node: nodes.Filter) -> None:
         if node.name in ("default", "d") and isinstance(node.node, nodes.Name):
             self._read(node.node, safe=True)
             self.visit_all(node.args)
         else:
-            self.visit_all(node.iter_child_nodes())
+            self.visit_all(children(node))
 
     def _call(self, node: nodes.Call) -> None:
         if isinstance(node.node, nodes.Name) and not self._is_bound(node.node.name):
             self._reads.setdefault(node.node.name, _Reads()).called = True
-        self.visit_all(node.iter_child_nodes())
+        self.visit_all(children(node))
 
     def _cond_expr(self, node: nodes.CondExpr) -> None:
         self._truth(node.test)
@@ -235,9 +236,9 @@ class NameWalk:
     def _not(self, node: nodes.Not) -> None:
         self._truth(node.node)
 
-    def _under(self, names: frozenset[str], children: Iterable[nodes.Node], *, truth: bool = False) -> None:
+    def _under(self, names: frozenset[str], below: Iterable[nodes.Node], *, truth: bool = False) -> None:
         self._tested.append(names)
-        for child in children:
+        for child in below:
             if truth:
                 self._truth(child)
             else:
@@ -352,7 +353,7 @@ class NameWalk:
 
     def _inner(self, node: nodes.Node) -> None:
         self._enter("block", node.lineno)
-        self.visit_all(node.iter_child_nodes())
+        self.visit_all(children(node))
         self._leave()
 
     def _home(self) -> _Scope:

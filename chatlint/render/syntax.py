@@ -204,11 +204,13 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
 
 def _nodes(root: nodes.Node) -> Iterator[nodes.Node]:
     """Every node in document order, without recursion."""
+    from chatlint.render.grammar import children
+
     stack = [root]
     while stack:
         node = stack.pop()
         yield node
-        stack.extend(reversed(list(node.iter_child_nodes())))
+        stack.extend(reversed(children(node)))
 
 
 def _methods(tree: list[nodes.Node], members: FieldWalk) -> tuple[MethodUse, ...]:

@@ -16,7 +16,6 @@ from functools import partial
 from chatlint.conversation import JSON, Conversation
 from chatlint.render.inputs import plain_data
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings
-from chatlint.render.runs import new_span
 from chatlint.render.shaping import Manners
 from chatlint.source.package import Template, TemplatePlace
 from chatlint.text import Computed, Input, Literal, Origin, Prompt, Span, Special
@@ -217,7 +216,7 @@ def _prompt_of(fields: Fields) -> Prompt:
 
 def _spans(ends: list[int], chosen: list[int], origins: list[JSON]) -> tuple[Span, ...]:
     made = list(map(_origin_of, origins))
-    return tuple(map(new_span, (0, *ends), ends, map(made.__getitem__, chosen)))
+    return tuple(map(Span, (0, *ends), ends, map(made.__getitem__, chosen)))
 
 
 def _origin_of(fields: JSON) -> Origin:

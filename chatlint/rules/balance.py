@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,11 +45,12 @@ class TurnMarks(NamedTuple):
     opener: str
     closers: tuple[str, ...]
 
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """Any of them, the longest first."""
-        every = sorted((self.opener, *self.closers), key=len, reverse=True)
-        return re.compile("|".join(map(re.escape, every)))
+
+@lru_cache(maxsize=8)
+def _either(marks: TurnMarks) -> re.Pattern[str]:
+    """Any of them, the longest first."""
+    every = sorted((marks.opener, *marks.closers), key=len, reverse=True)
+    return re.compile("|".join(map(re.escape, every)))
 
 
 class Fault(StrEnum):
@@ -105,7 +107,7 @@ def fault_in(seen: Observation, marks: TurnMarks) -> Misplaced | None:
     if place is None:
         return None
     is_open, last = True, place[1]
-    for match in marks.pattern.finditer(text, place[1]):
+    for match in _either(marks).finditer(text, place[1]):
         opens = match.group() == marks.opener
         if opens and is_open:
             return Misplaced(Fault.UNCLOSED, *match.span())

@@ -11,7 +11,7 @@ from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.sights import bounds
-from chatlint.text import Input, Origin
+from chatlint.text import Input, Origin, Prompt
 
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
@@ -23,6 +23,8 @@ TAG = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
 PIPED = re.compile(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
 """What nothing but a special token looks like."""
 ANSWER, CALL = "an answer", "a tool call"
+_STRUCTURE = ("/role", "/type")
+_WRITTEN = "what the template wrote"
 # Followed by the next message, and last: some templates close a turn only then, some only otherwise.
 _ANSWERS = (
     ("roles/user-assistant-user", "/messages/1/content"),
@@ -150,7 +152,7 @@ def _next_input(observation: Observation, start: int) -> int:
 
 
 def _is_said(origin: Origin) -> bool:
-    return isinstance(origin, Input) and not origin.pointer.endswith(("/role", "/type"))
+    return isinstance(origin, Input) and not origin.pointer.endswith(_STRUCTURE)
 
 
 def tokens_at(text: str, start: int, package: Package) -> Iterator[tuple[int, str]]:
@@ -249,12 +251,20 @@ def stops_too_early(subject: Subject) -> Iterator[Cause]:
 
 def written(observation: Observation) -> str:
     """The prompt with NULs in place of what somebody said: what the template itself wrote."""
-    if observation.prompt is None:
+    prompt = observation.prompt
+    if prompt is None:
         return ""
-    text = observation.prompt.text
+    known = prompt.known.get(_WRITTEN)
+    if not isinstance(known, str):
+        prompt.known[_WRITTEN] = known = _written(prompt)
+    return known
+
+
+def _written(prompt: Prompt) -> str:
+    text = prompt.text
     pieces, at = [], 0
-    for span in observation.prompt.spans:
-        if _is_said(span.origin):
-            pieces += [text[at : span.start], "\0" * (span.end - span.start)]
-            at = span.end
+    for start, end, origin in prompt.spans:
+        if isinstance(origin, Input) and not origin.pointer.endswith(_STRUCTURE):
+            pieces += [text[at:start], "\0" * (end - start)]
+            at = end
     return "".join((*pieces, text[at:]))

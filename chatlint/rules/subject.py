@@ -57,8 +57,11 @@ class Subject:
     """For the rules on the report, which run when it is made."""
     unused_ignores: tuple[tuple[Ignore, tuple[str, ...]], ...] = ()
     """Comments that ignore rules, each with those of its rules that it ignored nothing of."""
+    chats: bool | None = None
+    """See `turns.chats`, which keeps here what it saw."""
     _syntax: Syntax | None = None
     _broken: list[SyntaxFault] | None = field(default=None)
+    _unbounded: bool | None = None
     _footing: Footing | None = None
     _call_form: CallForm | None = None
     _serving: Serving | None = None
@@ -89,8 +92,10 @@ class Subject:
         """Whether a question alone hits a bound of `chatlint.limits`: then nothing can be told."""
         from chatlint.render.rendered import FailureKind
 
-        failure = self.trace.look("roles/user").failure
-        return failure is not None and failure.kind is FailureKind.BOUND
+        if self._unbounded is None:
+            failure = self.trace.look("roles/user").failure
+            self._unbounded = failure is not None and failure.kind is FailureKind.BOUND
+        return self._unbounded
 
     def _compile_fault(self) -> SyntaxFault | None:
         from chatlint.render.rendered import FailureKind
@@ -155,7 +160,7 @@ class Subject:
     def elsewhere(self, host: str) -> Trace:
         """A trace of the same template on another host, kept until `close`."""
         if host not in self._others:
-            self._others[host] = self.on_host(host)
+            self._others[host] = self._on_host(host)
         return self._others[host]
 
     def close(self) -> None:
@@ -163,9 +168,8 @@ class Subject:
         for other in self._others.values():
             other.close()
 
-    def on_host(self, host: str) -> Trace:
-        """A trace of the same template on another host, to be closed by the caller. What this host gives the
-        template as well is rendered once."""
+    def _on_host(self, host: str) -> Trace:
+        """What this host gives the template as well is rendered once."""
         from dataclasses import replace
 
         from chatlint.probe.likeness import Likeness

@@ -21,6 +21,12 @@ def chats(subject: Subject) -> bool:
 
     Base models, embedders, rerankers and guards need no more than one text, and are not judged as chats.
     """
+    if subject.chats is None:
+        subject.chats = _chats(subject)
+    return subject.chats
+
+
+def _chats(subject: Subject) -> bool:
     history = subject.see("roles/user-assistant-user")
     if history.prompt is None:
         history = subject.see("roles/user-assistant")

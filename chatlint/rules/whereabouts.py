@@ -115,6 +115,14 @@ def _walked(source: str, start: int, text: str, *, quoted: bool) -> int:
     return index
 
 
+def _spelled(escape: str) -> str:
+    """What an escape stands for, "" if it is none: text that only begins as a string does."""
+    try:
+        return escape.encode("ascii", "backslashreplace").decode("unicode-escape")
+    except UnicodeDecodeError:
+        return ""
+
+
 def _width(source: str, index: int, character: str, *, quoted: bool) -> int:
     """Characters of the source at `index` that spell this one, 0 if they do not."""
     newline = _NEWLINE.match(source, index)
@@ -122,6 +130,5 @@ def _width(source: str, index: int, character: str, *, quoted: bool) -> int:
         return len(newline.group())
     escape = _ESCAPE.match(source, index) if quoted else None
     if escape:
-        spelled = escape.group().encode("ascii", "backslashreplace").decode("unicode-escape")
-        return len(escape.group()) if spelled == character else 0
+        return len(escape.group()) if _spelled(escape.group()) == character else 0
     return int(source[index : index + 1] == character)

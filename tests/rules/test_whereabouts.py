@@ -77,6 +77,10 @@ def test_in_a_text_of_several_lines_it_is_the_line(lines, newline, quoted):
     assert line_of(source) == expected
 
 
+def test_text_that_only_begins_as_a_string_does_is_text():
+    assert line_of("'\\x\nx") == (2, 1)
+
+
 def test_a_text_that_the_template_changes_is_where_it_begins():
     assert line_of("{{ 'one\ntwo' | upper }}") == (1, 4)
 

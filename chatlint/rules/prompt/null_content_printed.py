@@ -94,10 +94,10 @@ def check(subject: Subject) -> Iterator[Cause]:
     if subject.trace.settings.host == OLDER:
         yield from _others(subject, subject.trace, way)
         return
-    with subject.on_host(OLDER) as older:
-        if way is not None and not found:
-            yield from _causes(subject, older, way)
-        yield from _others(subject, older, way)
+    older = subject.elsewhere(OLDER)
+    if way is not None and not found:
+        yield from _causes(subject, older, way)
+    yield from _others(subject, older, way)
 
 
 def _others(subject: Subject, trace: Trace, way: Variant | None) -> Iterator[Cause]:

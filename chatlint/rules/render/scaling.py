@@ -42,7 +42,10 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _TEXT = "text of "
-_FEW, _MANY = 10, 100
+_FEW, _MORE, _MANY = 10, 30, 100
+_SUSPECT = 3.2
+"""Three times as many cost three times as much, and with the square up to nine times: only where this is
+passed are a hundred worth their time."""
 _LINEAR = 25
 """Ten times as many cost ten times as much, and with the square a hundred times."""
 _LEAST = 1_000
@@ -57,9 +60,12 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     with subject.again() as trace:
         for name in names:
-            few, many = (_asked(subject, trace, name, count) for count in (_FEW, _MANY))
+            few, more = (_asked(subject, trace, name, count) for count in (_FEW, _MORE))
             if few.failure:
                 raise NotEvaluated(f"for {_FEW} {name} there is no prompt")
+            if more.prompt and more.steps <= _SUSPECT * max(few.steps, 1):
+                continue
+            many = _asked(subject, trace, name, _MANY)
             bound = many.failure is not None and many.failure.kind == "bound"
             if bound or (many.prompt and many.steps > _LINEAR * max(few.steps, 1) and many.steps >= _LEAST):
                 yield _grows(name, lines, few, many)

@@ -76,9 +76,10 @@ def check(subject: Subject) -> Iterator[Cause]:
     found = list(_causes(subject.trace, subject, "content/empty-call-list", "`tool_calls: []`"))
     yield from found
     if not found and subject.trace.settings.host != OLDER and subject.footing.mentions(_ASKED):
-        with subject.on_host(OLDER) as older:
-            for cause in _causes(older, subject, "content/null-call-list", "`tool_calls: null`"):
-                yield replace(cause, severity=Severity.WARNING)  # newer hosts never hand it on
+        for cause in _causes(
+            subject.elsewhere(OLDER), subject, "content/null-call-list", "`tool_calls: null`"
+        ):
+            yield replace(cause, severity=Severity.WARNING)  # newer hosts never hand it on
 
 
 def _causes(trace: Trace, subject: Subject, probe: str, given: str) -> Iterator[Cause]:

@@ -146,13 +146,13 @@ def _missing(observation: Observation) -> list[int]:
 def _in_older_host(subject: Subject) -> Iterator[Cause]:
     """Some templates write calls only where content is null, which newer hosts never pass on."""
     if reads_calls(subject) and subject.trace.settings.host != OLDER:
-        with subject.on_host(OLDER) as older:
-            for arguments in ("object", "string"):
-                way = {**subject.footing.variant, "content": "null", "arguments": arguments}
-                found = list(_unclosed(older, way))
-                if found:
-                    yield from found
-                    return
+        older = subject.elsewhere(OLDER)
+        for arguments in ("object", "string"):
+            way = {**subject.footing.variant, "content": "null", "arguments": arguments}
+            found = list(_unclosed(older, way))
+            if found:
+                yield from found
+                return
 
 
 def _unclosed(trace: Trace, way: Variant) -> Iterator[Cause]:
