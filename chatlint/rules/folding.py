@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 Told: TypeAlias = "list[tuple[Rule, list[Cause]]]"
 """What each rule said."""
 _GIVES_WAY = "breaks-in-serving"
+_PROMPT, _PREFIX = "generation-prompt", "prefix-break"
 
 
 def folded(told: Told) -> Told:
     """What the rules said, each failure once."""
-    told = _explained(told)
+    told = _gone(_explained(told))
     causes = {rule.name: causes for rule, causes in told}
     for served in causes.get(_GIVES_WAY, []):
         shape = next((place for place in _places(told) if _same(causes[place[0]][place[1]], served)), None)
@@ -41,6 +42,16 @@ def folded(told: Told) -> Told:
                 _GIVES_WAY: [cause for cause in causes[_GIVES_WAY] if cause is not served],
             }
     return [(rule, causes[rule.name]) for rule, _ in told]
+
+
+def _gone(told: Told) -> Told:
+    """A generation prompt that is always there is gone when the next message comes: told once."""
+    if not any(rule.name == _PROMPT and cause.key == "always" for rule, causes in told for cause in causes):
+        return told
+    return [
+        (rule, [cause for cause in causes if rule.name != _PREFIX or not cause.key.startswith("the end")])
+        for rule, causes in told
+    ]
 
 
 def _explained(told: Told) -> Told:

@@ -60,6 +60,33 @@ def test_what_breaks_for_a_name_that_there_is_not(told, name):
     ]
 
 
+@pytest.fixture
+def infos(tmp_path):
+    def judge(source: str, *rules: str) -> list[tuple[str, str]]:
+        file = tmp_path / "a.jinja"
+        file.write_text(source, encoding="utf-8")
+        (template,) = chatlint.check(str(file), cache=False, select=rules).targets[0].templates
+        return [(one.rule, one.message) for one in template.findings]
+
+    return judge
+
+
+def test_an_end_that_changes_whatever_comes(infos):
+    source = "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{{ '<|end|>' if not loop.last else '<|last|>' }}"
+    assert infos(source + "{% endfor %}" + GENERATION, "prefix-break") == [
+        ("prefix-break", "what stands behind the last message changes when the conversation goes on")
+    ]
+
+
+@pytest.mark.parametrize("always", ["<|assistant|>", "<|assistant|><|to|>user<|text|>"])
+def test_a_generation_prompt_that_is_always_there(infos, always):
+    source = LOOP + always
+    (alone,) = infos(source, "generation-prompt")
+    assert alone[1].endswith("is written even after a finished answer")
+    assert infos(source, "prefix-break")
+    assert infos(source, "generation-prompt", "prefix-break") == [alone]
+
+
 def test_a_name_that_nobody_sets(told):
     found = dict(told("{{ preamble + ' ' }}" + LOOP + GENERATION))
     assert found["undefined-read"] is Severity.ERROR

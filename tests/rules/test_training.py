@@ -77,6 +77,25 @@ def test_a_mask_that_transformers_measures_wrong() -> None:
             "[INST] ",
             " [/INST] ",
         ),
+        (  # the prompt for an answer is always there, and no header of the history
+            "{% for m in messages %}{{ 'Source: ' + m.role + '\n\n ' + m.content + ' <step> ' }}{% endfor %}"
+            "{{ 'Source: assistant\nDestination: user\n\n ' }}",
+            "Source: user\n\n ",
+            "Source: assistant\n\n ",
+        ),
+        (  # it has other blanks than the history
+            "{% for m in messages %}{% if m.role == 'user' %}{{ '<|user|>' + m.content }}{% else %}"
+            "{{ '    <|assistant|>  ' + m.content + eos_token }}{% endif %}{% endfor %}"
+            "{% if add_generation_prompt %}  <|assistant|>{% endif %}",
+            "<|user|>",
+            "    <|assistant|>  ",
+        ),
+        (  # marks of other shapes than tags
+            "{% for m in messages %}{{ ']~b]' + m.role + '\n' + m.content + '[e~[\n' }}{% endfor %}"
+            "{% if add_generation_prompt %}]~b]assistant\n{% endif %}",
+            "]~b]user\n",
+            "]~b]assistant\n",
+        ),
     ],
 )
 def test_headers(source: str, user: str, answer: str) -> None:

@@ -207,19 +207,25 @@ def _always(subject: Subject) -> Iterator[Cause]:
     if not header or not tail or usual is None or usual.startswith(tail.rstrip()):
         return
     extra = _behind_the_turn(ended, tail, usual, common_suffix([tail.rstrip(), header.rstrip()]).strip())
-    if (
-        any(character.isalnum() for character in extra)
-        and ended.text == subject.see("roles/user-assistant").text
-    ):
-        yield Cause(
-            key="always",
-            message=f"the generation prompt {extra!r} is written even after a finished answer",
-            consequence="Training data ends in an empty turn, and answers cannot be prefilled.",
-            sights=(at_end(ended, "after a finished answer, with add_generation_prompt off"),),
-            severity=Severity.WARNING,
-            fix="Write it only under `{% if add_generation_prompt %}`.",
-            mending=_only_if_asked(subject, ended, extra),
-        )
+    if any(character.isalnum() for character in extra) and _unasked(subject, ended):
+        yield _even_after_answers(extra, ended, _only_if_asked(subject, ended, extra))
+
+
+def _unasked(subject: Subject, ended: Observation) -> bool:
+    """Whether nothing changes where a generation prompt is asked for after a finished answer."""
+    return ended.text == subject.see("roles/user-assistant").text
+
+
+def _even_after_answers(header: str, ended: Observation, mending: Mending | None = None) -> Cause:
+    return Cause(
+        key="always",
+        message=f"the generation prompt {header!r} is written even after a finished answer",
+        consequence="Training data ends in an empty turn, and answers cannot be prefilled.",
+        sights=(at_end(ended, "after a finished answer, with add_generation_prompt off"),),
+        severity=Severity.WARNING,
+        fix="Write it only under `{% if add_generation_prompt %}`.",
+        mending=mending,
+    )
 
 
 def _after_questions(subject: Subject) -> Iterator[Cause]:
@@ -233,7 +239,10 @@ def _after_questions(subject: Subject) -> Iterator[Cause]:
     output = subject.format
     ends = [_closer(subject), *(output.end_of_turn if output else ()), eos if isinstance(eos, str) else ""]
     header = _without_ends(tail, [end for end in ends if end])
-    if _WORD.search(header):
+    ended = subject.see("roles/user-assistant", generation="off")
+    if _WORD.search(header) and ended.text.rstrip().endswith(header) and _unasked(subject, ended):
+        yield _even_after_answers(header, ended)
+    elif _WORD.search(header):
         yield Cause(
             key="after every question",
             message=f"{header!r} is written after every question, whatever `add_generation_prompt` says",

@@ -48,9 +48,9 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     starts = [0, *(end for _, end in found)]
     before = [seen.text[end:start] for end, (start, _) in zip(starts, found, strict=False)]
-    ends = subject.format.end_of_turn if subject.format else ()
-    user = _opened(_user(before, seen.text[starts[-1] :]), ends)
-    answer = _opened(_answer(before, subject), ends)
+    ends = _ends(subject, before[0], seen.text[starts[-1] :])
+    user = _opened(_user(before, seen.text[starts[-1] :], ends), ends)
+    answer = _opened(_answer(before, subject, ends), ends)
     if not user or not answer:
         return
     odd = [
@@ -75,33 +75,57 @@ def _found(user: str, answer: str, odd: list[str], sight: Sight) -> Cause:
     )
 
 
+def _ends(subject: Subject, first: str, tail: str) -> tuple[str, ...]:
+    """Marks that end turns: those that were learned, but for one that begins the first header, too, and tags
+    behind a last answer that do not stand before a first question."""
+    from chatlint.infer.markers import marks
+
+    learned = subject.format.end_of_turn if subject.format else ()
+    begins = marks(first)[-1:]
+    found = [mark for mark in learned if mark and mark not in begins]
+    return (*found, *(tag for tag in marks(tail) if tag not in first))
+
+
 def _opened(header: str, ends: tuple[str, ...]) -> str:
-    """A header without a mark before it that ends the turn before."""
-    mark = next((mark for mark in ends if mark and header.startswith(mark)), "")
-    return header[len(mark) :].lstrip() or header if mark else header
+    """A header without marks before it that end the turn before."""
+    bare = header.lstrip()
+    while mark := next((mark for mark in ends if bare.startswith(mark)), ""):
+        bare = bare[len(mark) :].lstrip()
+    return bare if bare and bare != header.lstrip() else header
 
 
-def _user(before: list[str], answer_tail: str) -> str:
-    """What stands before every question, without what closes the answer before it."""
-    header = _common_end(before[0], _behind(before[2], answer_tail))
+def _user(before: list[str], answer_tail: str, ends: tuple[str, ...]) -> str:
+    """What stands before every question, without what closes the answer before it: the mark that ends it, or
+    what a last answer is followed by as well."""
+    ended = _without_end(before[2], answer_tail, ends)
+    if before[0].endswith(ended):
+        return ended.lstrip() or ended
+    header = _common_end(before[0], ended)
     if not header.startswith(("<", "[")):
         rest = _REST_OF_A_TAG.match(header)
         header = header[rest.end() :] if rest else header
     return header.lstrip() or header
 
 
-def _answer(before: list[str], subject: Subject) -> str:
+def _answer(before: list[str], subject: Subject, ends: tuple[str, ...]) -> str:
     """What stands before every answer, without what closes the question: the part of the generation prompt
     that the history repeats, as the prompt may open a thought as well."""
     off, on = subject.see("sequences/uau", generation="off"), subject.see("sequences/uau")
     question = bounds(off, "/messages/2/content")
     tail = off.text[question[1] :] if question else ""
-    first, last = (_behind(before[place], tail) for place in _ANSWERS)
+    first, last = (_without_end(before[place], tail, ends) for place in _ANSWERS)
     prompted = on.text.removeprefix(off.text) if off.prompt and on.text.startswith(off.text) else ""
-    for length in range(len(prompted), 0, -1):
+    for length in range(len(prompted), len(prompted) - len(prompted.lstrip()), -1):
         if first.endswith(prompted[:length]) and prompted[:length] in last:
             return prompted[:length]
     return _common_end(first, last)
+
+
+def _without_end(text: str, tail: str, ends: tuple[str, ...]) -> str:
+    """A text without the marks at its beginning that end the turn before; where there are none, without what
+    it has in common with a last turn's end."""
+    opened = _opened(text, ends)
+    return opened if opened != text else _behind(text, tail)
 
 
 def _behind(text: str, tail: str) -> str:

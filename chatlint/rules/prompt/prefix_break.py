@@ -25,11 +25,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.calls import supported
-from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.cause import Cause, Gathering, Sight, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.thoughts import reasoning_field
 from chatlint.rules.turns import agree, chats
+from chatlint.text import Input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,7 @@ _TOOLS = (
 _REASONING = (_Step("reasoning/last", "reasoning/followed", "user"),)
 _SHOWN = 24
 """Characters of the shorter prompt that are quoted, and of a tag that is looked back over."""
+_COMPUTED = "The cached prompt is lost from here on, on every such turn."
 _CAME = {
     "assistant": "the answer is added",
     "user": "the next question comes",
@@ -70,7 +72,7 @@ _CAME = {
 def check(subject: Subject) -> Iterator[Cause]:
     if not chats(subject):
         return
-    breaks = Gathering()
+    ends, breaks = Gathering(), Gathering()
     for step, shorter, longer in _steps(subject):
         if longer.prompt is None or longer.text.startswith(shorter.text):
             continue
@@ -78,14 +80,46 @@ def check(subject: Subject) -> Iterator[Cause]:
         end = min(place + 1, len(longer.text))
         start = _word_start(longer.text, place)
         note = f"before, {shorter.text[start : start + _SHOWN]!r} stood here"
-        breaks.add(step.came, Sight(longer, start, end, note))
+        found = ends if _is_end(subject, step, shorter, longer) else breaks
+        found.add(step.came, Sight(longer, start, end, note))
+    yield from _ended(list(ends))
     for came, sights in breaks:
-        yield Cause(
-            key=came,
-            message=f"what was written before changes when {_CAME[came]}",
-            consequence="The cached prompt is lost from here on, on every such turn.",
-            sights=sights,
-        )
+        yield _broken(came, sights)
+
+
+def _is_end(subject: Subject, step: _Step, shorter: Observation, longer: Observation) -> bool:
+    """Whether no more changes than what the template writes behind the last message. After a question that is
+    not the generation prompt alone: without one, too, the prompt changes there."""
+    if step.came == "assistant":
+        shorter = subject.trace.look(shorter.case.probe, dict(shorter.case.variant), {"generation": "off"})
+    said = (
+        [span.end for span in shorter.prompt.spans if isinstance(span.origin, Input)]
+        if shorter.prompt
+        else []
+    )
+    return bool(said) and max(said) <= agree(shorter.text, longer.text) < len(shorter.text)
+
+
+def _ended(ends: list[tuple[str, tuple[Sight, ...]]]) -> Iterator[Cause]:
+    """One cause, where the end changes whatever comes."""
+    if len(ends) < 2:
+        yield from (_broken(came, sights, key=f"the end: {came}") for came, sights in ends)
+        return
+    yield Cause(
+        key="the end",
+        message="what stands behind the last message changes when the conversation goes on",
+        consequence=_COMPUTED,
+        sights=smallest_first(sight for _, sights in ends for sight in sights),
+    )
+
+
+def _broken(came: str, sights: tuple[Sight, ...], key: str = "") -> Cause:
+    return Cause(
+        key=key or came,
+        message=f"what was written before changes when {_CAME[came]}",
+        consequence=_COMPUTED,
+        sights=sights,
+    )
 
 
 def _steps(subject: Subject) -> Iterator[tuple[_Step, Observation, Observation]]:

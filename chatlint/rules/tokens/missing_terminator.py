@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
+_QUESTION = "/messages/0/content"
 _MARK = re.compile(r"[^\w\s.,:;!?'\"()#*-]")
 """What a learned mark has that prose between messages has not."""
 
@@ -64,8 +65,8 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield _nothing(history)
     elif not last.marked and history.text.strip():
         yield _open_last(last, _is_header(subject, history.text))
-    elif not history.marked:
-        yield _open_history(history, last)
+    elif not history.marked and not _goes_on(subject, last.text):
+        yield _open_history(history, last, _ends_anything(subject, last.text))
 
 
 def _tail(subject: Subject, probe: str) -> _Tail | None:
@@ -100,6 +101,24 @@ def _is_header(subject: Subject, text: str) -> bool:
     return not (asked and tag == _first_tag(asked[1])) and bool(start and tag in first.text[: start[0]])
 
 
+def _goes_on(subject: Subject, text: str) -> bool:
+    """Whether what stands behind a last answer is how the model's turn begins, written whatever comes last
+    and whether or not it is asked for. What ends the text then ends that turn, and no answer."""
+    asked = tail(subject.see("roles/user"), _QUESTION)
+    opened = asked[1].strip() if asked else ""
+    return opened != "" and opened in text and opened in _behind_a_question(subject)
+
+
+def _ends_anything(subject: Subject, text: str) -> bool:
+    """Whether a question that comes last is ended by the same."""
+    return text.strip() == _behind_a_question(subject).strip()
+
+
+def _behind_a_question(subject: Subject) -> str:
+    found = tail(subject.see("roles/user", generation="off"), _QUESTION)
+    return found[1] if found else ""
+
+
 def _sight(found: _Tail, note: str) -> Sight:
     end = max(found.start + len(found.text), min(found.start + 1, len(found.seen.text)))
     return Sight(found.seen, min(found.start, end - 1), end, note)
@@ -130,10 +149,12 @@ def _open_last(last: _Tail, header: bool) -> Cause:
     )
 
 
-def _open_history(history: _Tail, last: _Tail) -> Cause:
+def _open_history(history: _Tail, last: _Tail, anything: bool) -> Cause:
     return Cause(
         key="history",
-        message="an answer in the history is not ended, one that comes last is",
+        message="only the end of the whole text is marked: an answer in the history is not ended"
+        if anything
+        else "an answer in the history is not ended, one that comes last is",
         consequence="The model sees earlier turns of its own without the mark that it wrote there.",
         sights=(_sight(history, "between an answer and the next message"),),
         fix="Write the mark after every answer, whatever follows.",
