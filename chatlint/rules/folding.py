@@ -1,8 +1,8 @@
 """One fault that two rules see is one finding.
 
-`breaks-in-serving` sends ordinary conversations as servers hand them on. Where what breaks there breaks here,
-too, on input of that shape, the rule about the shape says what to mend: its finding takes over what the
-server makes of it, and `breaks-in-serving` has nothing to add.
+`breaks-in-serving` sends ordinary conversations as servers hand them on. Where what breaks or is lost there
+breaks or is lost here, too, on input of that shape, the rule about the shape says what to mend: its finding
+takes over what the server makes of it, and `breaks-in-serving` has nothing to add.
 
 A name that nothing defines, a filter say, breaks whatever leads to it. The rule about names says so, as
 severely as the rules about what breaks would have.
@@ -15,14 +15,17 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.rules.finding import Severity
 from chatlint.rules.severity import SEVERITIES
+from chatlint.text import Input
 
 if TYPE_CHECKING:
-    from chatlint.rules.cause import Cause
+    from chatlint.conversation import JSON
+    from chatlint.rules.cause import Cause, Sight
     from chatlint.rules.rule import Rule
 
 Told: TypeAlias = "list[tuple[Rule, list[Cause]]]"
 """What each rule said."""
 _GIVES_WAY = "breaks-in-serving"
+_SHAPES = ("content-shape", "tool-result-shape")
 _PROMPT, _PREFIX = "generation-prompt", "prefix-break"
 
 
@@ -31,7 +34,15 @@ def folded(told: Told) -> Told:
     told = _gone(_explained(told))
     causes = {rule.name: causes for rule, causes in told}
     for served in causes.get(_GIVES_WAY, []):
-        shape = next((place for place in _places(told) if _same(causes[place[0]][place[1]], served)), None)
+        shape = next(
+            (
+                (name, number)
+                for name, number in _places(told)
+                if _same(causes[name][number], served)
+                or (name in _SHAPES and _loses_the_same(causes[name][number], served))
+            ),
+            None,
+        )
         if shape is not None:
             name, number = shape
             known = causes[name]
@@ -117,10 +128,37 @@ def _failures(cause: Cause) -> set[tuple[str, str, int]]:
     return {(one.exception, one.message, one.line) for one in failed if one}
 
 
+def _loses_the_same(shape: Cause, served: Cause) -> bool:
+    """Whether content of all roles that a server's request loses is lost in that shape here."""
+    lost = {
+        _role(sight, pointer)
+        for sight in served.sights
+        if served.key.endswith(": lost") and (pointer := _written_at(sight))
+    }
+    return bool(lost) and lost <= {_role(sight, sight.lost) for sight in shape.sights if sight.lost}
+
+
+def _written_at(sight: Sight) -> str:
+    """The pointer of what stands at a sight, "" for none."""
+    prompt = sight.observation.prompt
+    spans = [span for span in prompt.spans if span.start <= sight.start < span.end] if prompt else []
+    return next((span.origin.pointer for span in spans if isinstance(span.origin, Input)), "")
+
+
+def _role(sight: Sight, pointer: str) -> JSON:
+    """The role of the message that a pointer leads into; None for none."""
+    root, _, rest = pointer.removeprefix("/").partition("/")
+    number = rest.partition("/")[0]
+    messages = sight.observation.case.conversation.messages
+    return messages[int(number)].get("role") if root == "messages" and number.isdecimal() else None
+
+
 def _with(shape: Cause, served: Cause) -> Cause:
+    """What breaks is worth more words than what is lost, of which the shape's own finding says that."""
+    fails = bool(_failures(served))
     return replace(
         shape,
-        consequence=served.consequence,
+        consequence=served.consequence if fails else shape.consequence,
         hosts=tuple(dict.fromkeys((*shape.hosts, *served.hosts))),
         hidden_on=tuple(host for host in shape.hidden_on if host not in served.hosts),
     )

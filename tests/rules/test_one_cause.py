@@ -110,6 +110,20 @@ def test_a_shape_that_a_server_makes_of_every_request(told, tmp_path):
     assert "vllm" not in found.hidden_on
 
 
+LOSES_TEXTS = (
+    "{% for m in messages %}<|{{ m.role }}|>{% set parts = m.content | selectattr('type', 'equalto', 'text') | list %}"
+    "{{ parts | map(attribute='text') | join }}<|end|>{% endfor %}"
+)
+
+
+def test_texts_that_are_lost_in_a_server_too(told, tmp_path):
+    """vLLM sees no loop over contents and joins what callers send in parts."""
+    assert told(LOSES_TEXTS + GENERATION) == [("content-shape", Severity.ERROR)]
+    report = chatlint.check(str(tmp_path / "a.jinja"), cache=False)
+    (found,) = [one for one in report.targets[0].templates[0].findings if one.rule == "content-shape"]
+    assert "vllm" in found.hosts
+
+
 def test_alone_the_rule_about_servers_tells_it(told, tmp_path):
     told(PARTS + GENERATION)
     report = chatlint.check(str(tmp_path / "a.jinja"), cache=False, select=("breaks-in-serving",))

@@ -142,9 +142,11 @@ def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Ca
     broken = next((f": {said(one)}" for outcome, _, one in seen if outcome is _Outcome.BROKEN), "")
     lost = bool(roles[_Outcome.LOST] or roles[_Outcome.PARTLY])
     takes = all(outcome is _Outcome.PARTLY for outcome, _, _ in seen)
+    taken = _taken(seen) if takes else ""
     return Cause(
         key="not all parts" if takes else f"only {wanted}",
-        message=f"of several parts not all are written ({', '.join(roles[_Outcome.PARTLY])})"
+        message=f"of several parts {f'only the {taken} is' if taken else 'not all are'} written "
+        f"({', '.join(roles[_Outcome.PARTLY])})"
         if takes
         else f"content must be {wanted}; {given} {', '.join(ways)}{broken}",
         consequence="The request succeeds, and the model never sees the text."
@@ -152,9 +154,22 @@ def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Ca
         else "Engines that do not change the shape first fail, or show the model Python.",
         sights=tuple(_sight(outcome, role, one) for outcome, role, one in seen),
         severity=severity,
-        fix=_FIX,
+        fix=f"Write all parts{f', not the {taken} alone' if taken else ''}: "
+        "`{% for part in content %}{{ part.text }}{% endfor %}`."
+        if takes
+        else _FIX,
         mending=_MENDING if wanted == "a text" else None,
     )
+
+
+def _taken(seen: list[_Seen]) -> str:
+    """Which of two parts is written for every role, "" where that differs."""
+    pointers = {role.name: role.content for role in _ROLES}
+    written = {
+        tuple(bounds(one, f"{pointers[role]}/{number}/text") is not None for number in (0, 1))
+        for _, role, one in seen
+    }
+    return {((True, False),): "first", ((False, True),): "last"}.get(tuple(written), "")
 
 
 def _sight(outcome: _Outcome, role: str, observation: Observation) -> Sight:
