@@ -204,6 +204,10 @@ def _strings(footing: Footing, form: CallForm) -> Capability:
         return Capability(answer.name, Support.YES, answer.evidence, "its JSON is written anew")
     if answer.support is Support.YES and notation(seen, ARGUMENTS) is Notation.JSON_STRING:
         return Capability(answer.name, Support.PARTIAL, answer.evidence, "encoded a second time")
+    if answer.support is Support.YES and notation(seen, ARGUMENTS) is Notation.JSON:
+        given = form.look(footing, form.probe, {"arguments": "object"})
+        if given.prompt and notation(given, ARGUMENTS) is Notation.OTHER:
+            return Capability(answer.name, Support.PARTIAL, answer.evidence, "as JSON, unlike objects")
     return answer
 
 

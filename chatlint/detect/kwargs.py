@@ -31,6 +31,8 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
 _TEXT = r"""(?:'[^'\n]{0,40}'|"[^"\n]{0,40}")"""
 _CHANGED = r"(?:\s*\|\s*\w+(?:\([^()]{0,40}\))?|\.\w+\(\)){0,4}\)?"
 """Filters and methods between a name and what it is compared with."""
+_MORE_OR_LESS = r"\b{name}\s*[<>]=?\s*(\d{{1,6}})?|(\d{{1,6}})?\s*[<>]=?\s*{name}\b"
+"""A name on either side of an order, with the number on the other side if there is one."""
 _ANY_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 
@@ -41,8 +43,9 @@ def names_of(footing: Footing) -> tuple[str, ...]:
 
 
 def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:
-    """Values worth trying: the texts that the source compares it with, a text where it is printed, else true
-    and false. Empty for a variable that is walked through like a list."""
+    """Values worth trying: the texts that the source compares it with, two numbers where it is more or less
+    than something, a text where it is printed, else true and false. Empty for a variable that is walked
+    through like a list."""
     return _values_of(footing.trace.template.text, name)
 
 
@@ -55,6 +58,9 @@ def _values_of(source: str, name: str) -> tuple[JSON, ...]:
         return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(bare, name) else ()))
     if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", bare):
         return ()
+    if number := re.search(_MORE_OR_LESS.format(name=name), bare):
+        edge = int(number[1] or number[2] or 0)
+        return (max(edge - 1, 0), edge + 1)
     if re.search(rf"\{{\{{-?\s*{name}\b(?!\s*if\b)|[~+]\s*{name}\b|\b{name}\s*[~+]", bare):
         return (NEEDLE,)
     return (True, False)

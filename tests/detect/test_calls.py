@@ -14,6 +14,10 @@ KEYED = (
     "{% for c in m.tool_calls %}<{{ c.function.name }}>"
     "{% for k, v in c.function.arguments.items() %}<{{ k }}>{{ v }}</{{ k }}>{% endfor %}{% endfor %}"
 )
+KEYED_OR_RAW = (
+    "{% for c in m.tool_calls %}{{ c.function.name }}{% set a = c.function.arguments %}{% if a is string %}{{ a }}"
+    "{% else %}{% for k, v in a.items() %}<{{ k }}>{{ v }}</{{ k }}>{% endfor %}{% endif %}{% endfor %}"
+)
 WALKED = "{% for c in m.tool_calls %}{{ c.function.name }}{% for a in c.function.arguments %}{{ a }};{% endfor %}{% endfor %}"
 ONE = (
     "{% if m.tool_calls | length > 1 %}{{ raise_exception('one call at once') }}{% endif %}"
@@ -57,6 +61,8 @@ WITH_IDS = "{% for c in m.tool_calls %}{{ c.id }} {{ c.function.name }} {{ c.fun
         (turns(TEXT + KEYED), "object_arguments", "yes", ""),
         (turns(TEXT + KEYED), "string_arguments", "raises", "has no attribute 'items'"),
         (turns(TEXT + WALKED), "string_arguments", "no", ""),
+        (turns(TEXT + KEYED_OR_RAW), "object_arguments", "yes", ""),
+        (turns(TEXT + KEYED_OR_RAW), "string_arguments", "partial", "as JSON, unlike objects"),
         (turns(TEXT + NAMELESS), "tool_calls", "partial", "the name is lost"),
         (turns(TEXT + IN_ID), "tool_calls", "partial", "the name is written only inside the id"),
         (GIVEN, "content_with_calls", "yes", ""),

