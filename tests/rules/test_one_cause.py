@@ -78,6 +78,25 @@ def test_an_end_that_changes_whatever_comes(infos):
     ]
 
 
+@pytest.mark.parametrize(
+    ("first", "lost"),
+    [
+        ("{% if messages[0].role == 'system' %}<|system|>{{ messages[0].content }}<|end|>{% endif %}",
+         "system text that is not first and a developer message are"),
+        ("", "system text and a developer message are"),
+        ("{% for m in messages if m.role == 'system' %}<|system|>{{ m.content }}<|end|>{% endfor %}",
+         "a developer message is"),
+    ],
+)  # fmt: skip
+def test_roles_for_which_nothing_is_written(infos, first, lost):
+    loop = LOOP.replace(
+        "{% for m in messages %}", "{% for m in messages if m.role in ['user', 'assistant'] %}"
+    )
+    assert infos(first + loop + GENERATION, "role-support") == [
+        ("role-support", f"{lost} dropped without a word")
+    ]
+
+
 @pytest.mark.parametrize("always", ["<|assistant|>", "<|assistant|><|to|>user<|text|>"])
 def test_a_generation_prompt_that_is_always_there(infos, always):
     source = LOOP + always

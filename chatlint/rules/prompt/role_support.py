@@ -23,12 +23,14 @@ messages in a row.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
+from chatlint.rules.severity import SEVERITIES
 from chatlint.rules.sights import at_end, content_shown, declined, faulted, said
 from chatlint.rules.turns import chats
 
@@ -52,18 +54,20 @@ class _Order(NamedTuple):
 
 
 _UNDEFINED = re.compile(r"'(\w+)' is undefined")
-_LATER = "system text that is not first"
+_SYSTEM, _LATER, _DEVELOPER = "system text", "system text that is not first", "a developer message"
+_OF_A_ROLE = (_SYSTEM, _LATER, _DEVELOPER)
+"""What is dropped for its role, where it is."""
 _ORDERS = (
     _Order("roles/user-assistant-user", "an answer in the history", (1,)),
-    _Order("roles/system-user", "system text", (0,), refusing=None),
+    _Order("roles/system-user", _SYSTEM, (0,), refusing=None),
     _Order("roles/two-users", "one of two user messages in a row", (0, 1)),
     _Order("roles/two-assistants-user", "one of two assistant messages in a row", (1, 2)),
     _Order("roles/two-systems", _LATER, (1,), refusing=None),
     _Order("roles/late-system", _LATER, (2,), refusing=None),
     _Order("roles/late-system-after-first", _LATER, (3,), refusing=None),
     _Order("roles/assistant-first", "an answer that comes first", (0,), Severity.WARNING, None),
-    _Order("roles/developer", "a developer message", (0,), Severity.WARNING),
-    _Order("roles/developer-after-system", "a developer message", (1,), Severity.WARNING),
+    _Order("roles/developer", _DEVELOPER, (0,), Severity.WARNING),
+    _Order("roles/developer-after-system", _DEVELOPER, (1,), Severity.WARNING),
     _Order("roles/empty-system", "empty system text", ()),
     _Order("roles/system-only", "system text alone", (0,), Severity.WARNING),
     _Order("roles/assistant-only", "an answer alone", (0,), Severity.WARNING, None),
@@ -144,23 +148,26 @@ def _forgotten(what: str, seen: Observation, index: int, severity: Severity) -> 
 
 
 def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
+    """What is lost. Who writes messages of known roles loses those of all others, for one reason."""
     losses = Gathering()
     severities: dict[str, Severity] = {}
     lost_system = False
+    unknown = _unknown_roles(seen)
     for order, one in seen:
         lost = [place for place in order.messages if not content_shown(one, f"/messages/{place}/content")]
         if one.prompt is None or not lost:
             continue
         if lost_system and order.what in (_LATER, "system text alone"):  # the same cause again
             continue
-        lost_system = lost_system or order.what == "system text"
-        severities.setdefault(order.what, order.dropped)
-        place = f"/messages/{lost[0]}"
-        losses.add(order.what, at_end(one, f"message {lost[0] + 1} is nowhere up to here", lost=place))
+        lost_system = lost_system or order.what == _SYSTEM
+        what = unknown if order.what in _OF_A_ROLE else order.what
+        severities[what] = min(severities.get(what, order.dropped), order.dropped, key=SEVERITIES.index)
+        place, note = f"/messages/{lost[0]}", f"message {lost[0] + 1} is nowhere up to here"
+        losses.add(what, replace(at_end(one, note, lost=place), rank=SEVERITIES.index(order.dropped)))
     for what, sights in losses:
         yield Cause(
             key=f"dropped: {what}",
-            message=f"{what} is dropped without a word",
+            message=f"{what} {'are' if ' and ' in what else 'is'} dropped without a word",
             consequence="The request succeeds, and the model never sees the message.",
             sights=sights,
             severity=severities[what],
@@ -168,11 +175,24 @@ def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
         )
 
 
+def _unknown_roles(seen: list[tuple[_Order, Observation]]) -> str:
+    """What has a role for which nothing is written, in words."""
+    lost = [
+        order.what
+        for order, one in seen
+        if order.what in _OF_A_ROLE
+        and one.prompt
+        and not all(content_shown(one, f"/messages/{place}/content") for place in order.messages)
+    ]
+    whats = list(dict.fromkeys(lost))
+    return " and ".join(what for what in whats if what != _LATER or _SYSTEM not in whats)
+
+
 def _failed(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
     limits = {
         failure_key(one.failure)
         for order, one in seen
-        if one.failure and declined(one) and order.what == "system text"
+        if one.failure and declined(one) and order.what == _SYSTEM
     }  # what has system text as well is refused for that
     failures: dict[str, list[tuple[_Order, Observation]]] = {}
     for order, one in seen:
