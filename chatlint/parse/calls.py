@@ -16,7 +16,7 @@ from chatlint.parse.markers import MORE, Marker, begun, beyond_name, in_name, is
 from chatlint.parse.members import MemberReader
 from chatlint.parse.objects import ObjectReader, wrapped
 from chatlint.parse.patterns import COUNTER, NAME, Slot
-from chatlint.parse.plans import Entry, Plan
+from chatlint.parse.plans import Entry, Link, Plan
 from chatlint.parse.schemas import Tools
 from chatlint.parse.stream import Reading, Stream
 
@@ -122,8 +122,9 @@ class CallReader:
         stream, steps = self._stream, self._plan.steps
         following = steps[step + 1] if step + 1 < len(steps) else None
         while True:
-            yield from stream.skip_blank()
-            odd = self._odd_name()
+            if not stream.solid():
+                yield from stream.skip_blank()
+            odd = self._odd_name() if self._odd else ""
             run = name_run(stream.text, stream.at)
             if odd is None and run is None:
                 return ""
@@ -204,7 +205,7 @@ class CallReader:
             return False
         if self._started:
             yield from self._stream.along(self._plan.opening)
-        char = yield from self._stream.skip_blank()
+        char = self._stream.solid() or (yield from self._stream.skip_blank())
         if not self._started and not (yield from self._plausible(char)):
             return False
         self._start()
@@ -281,8 +282,10 @@ class CallReader:
     def _another(self) -> Reading[bool]:
         """Passes what closes a call, then reads the next one, if one follows; else leaves what does, and the
         whitespace before it."""
-        stream = self._stream
+        stream, link = self._stream, self._plan.link
         yield from stream.along(self._plan.between)
+        if link and stream.text.startswith(link.text, stream.at):
+            return (yield from self._linked(link))
         stream.keep()
         in_section = True
         while in_section and (char := (yield from stream.skip_blank())):
@@ -300,6 +303,18 @@ class CallReader:
         else:
             stream.rewind()
         stream.release()
+        return False
+
+    def _linked(self, link: Link) -> Reading[bool]:
+        """The next call, if one follows the usual marks; else what closed the last one is passed."""
+        stream = self._stream
+        end = stream.at + len(link.text)
+        stream.at += link.closed
+        stream.keep()
+        stream.at = end
+        if (yield from self._call(link.entry, link.entry.weak)):
+            return True
+        stream.rewind()
         return False
 
     def _next_call(self) -> Reading[bool]:

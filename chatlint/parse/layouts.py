@@ -11,7 +11,7 @@ from chatlint.parse.markers import Found, Marker, MarkerSet, beginnings, marker
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 from chatlint.parse.patterns import KEY, VALUE, Slot, slots, split_at
 from chatlint.parse.schemas import ALL, STRING, Types
-from chatlint.parse.seams import NONE, Seam, exact
+from chatlint.parse.seams import NONE, Seam, exact, past_blank
 from chatlint.records import dataclass
 
 T = TypeVar("T")
@@ -50,6 +50,10 @@ class Way:
     """From the value to the next key, or to the end of all members."""
     joins: bool = False
     """Whether the next key stands behind the seam for certain."""
+    over: str = ""
+    """From the value to where all members have come for certain."""
+    ended: int = 0
+    """So many characters of it belong to the value's own end."""
 
 
 @dataclass(slots=True)
@@ -72,6 +76,8 @@ class Layout:
     """Allowed types → the marks before the first item or member of `nested` ones."""
     ends: tuple[Marker, ...] = ()
     """Those of the places that end the whole."""
+    first: str = ""
+    """What stands before the first key for certain; "" if that is not known."""
     after: str = ""
     """Characters that can follow a value, "" for any: they tell a closing quote from one inside."""
 
@@ -126,6 +132,9 @@ class Layouts:
         if isinstance(notation, Members):
             over = _up_to_end(layout, exact(self._over if closers else notation.end))
             _join(ways, layout, f"{notation.separator}{notation.member}", over)
+            first = exact(notation.member)
+            if layout.before and not start.entries and _leads_to_key(layout, notation.member):
+                layout.first = first[past_blank(first, 0) :]
         return layout
 
     def _ways(self, mid: str, close: str, layout: Layout) -> list[Way]:
@@ -186,9 +195,12 @@ def _closing(lead: str, first: str) -> Search:
 
 def _up_to_end(layout: Layout, text: str) -> str:
     """So much of a text as it takes to know that all members have come; "" if it does not tell."""
-    ends = (layout.places.settled(text[:size], 0) for size in range(1, len(text) + 1))
-    sizes = (size for size, found in enumerate(ends, 1) if isinstance(found, Found) and found.what == "end")
-    return text.strip() and text[: next(sizes, 0)]
+    at = past_blank(text, 0)
+    for size in range(at + 1, len(text) + 1):
+        found = layout.places.settled(text[:size], at)
+        if isinstance(found, Found):
+            return text[:size] if found.what == "end" else ""
+    return ""
 
 
 def _join(ways: list[Way], layout: Layout, following: str, over: str) -> None:
@@ -200,8 +212,9 @@ def _join(ways: list[Way], layout: Layout, following: str, over: str) -> None:
         whole = not slots(way.end)
         bare = [mark.first for mark, _ in way.ends.entries]
         if bare:
-            ends = [*bare, exact(way.end) + over] if whole and over else bare
-            way.seam = Seam(exact(way.end, following), beyond, ends)
+            way.over = exact(way.end) + over if whole and over else ""
+            way.ended = len(exact(way.end))
+            way.seam = Seam(exact(way.end, following), beyond, [*bare, way.over])
             way.joins = certain and whole
 
 
@@ -211,17 +224,13 @@ def _leads_to_key(layout: Layout, following: str) -> bool:
     if slots(following)[0] is not Slot.KEY:
         return False
     for wanted in ("separator", "member"):
-        at = _past_blank(text, at)
+        at = past_blank(text, at)
         found = layout.places.match(text, at)
         if isinstance(found, Found) and found.what == wanted:
             at = found.end
         elif wanted == "member" and layout.before:
             return False
-    return at > 0 and _past_blank(text, at) == len(text)
-
-
-def _past_blank(text: str, at: int) -> int:
-    return len(text) - len(text[at:].lstrip())
+    return at > 0 and past_blank(text, at) == len(text)
 
 
 def one(mark: Marker | None, what: T) -> list[tuple[Marker, T]]:

@@ -31,19 +31,29 @@ class MemberReader:
         stream = self._stream
         if layout.start.entries:
             yield from take(stream, layout.start)
-        elif (yield from stream.skip_blank()) == "{" and fit(layout.places, stream, stream.at) == NO:
+        elif (stream.solid() or (yield from stream.skip_blank())) == "{" and fit(
+            layout.places, stream, stream.at
+        ) == NO:
             return (yield from container(stream, self._write))
-        return (yield from self._all(layout, schema, NOWHERE, 0))
+        entered = self._raws.enter(layout, schema)
+        if entered and not (yield from self._raws.resume()):
+            return False
+        return (yield from self._all(layout, schema, NOWHERE, 0, ", " if entered else ""))
 
-    def _all(self, layout: Layout, schema: Schema, outer: Outer, depth: int) -> Reading[bool]:
-        """Members or items until something else comes; brackets are written, not read."""
+    def _all(
+        self, layout: Layout, schema: Schema, outer: Outer, depth: int, before: str = ""
+    ) -> Reading[bool]:
+        """Members or items until something else comes; brackets are written, not read. `before`: what is to
+        be written before the next, if some were read."""
         opening, closing = "{}" if layout.keyed else "[]"
-        before = opening
-        while (spot := self._ahead()) or (place := (yield from self._place(layout, outer))) != "end":
+        before = before or opening
+        while not self._over():
+            spot = self._ahead()
             if spot is None:
+                place = yield from self._place(layout, outer)
                 if place == "separator":
                     continue
-                if (place == "" and layout.before is not None) or self._spent():
+                if place == "end" or (place == "" and layout.before is not None) or self._spent():
                     break
                 spot = yield from self._spot(layout, schema, outer, depth, before)
                 before = ", "
@@ -56,6 +66,11 @@ class MemberReader:
         """The spot of the next value, if its marks were read along with the last value's end."""
         spot, self._raws.ahead = self._raws.ahead, None
         return spot
+
+    def _over(self) -> bool:
+        """Whether what ends them all was read along with the last value's end."""
+        over, self._raws.over = self._raws.over, False
+        return over
 
     def _spent(self) -> bool:
         """Whether the text ended here."""

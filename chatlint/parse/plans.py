@@ -10,9 +10,9 @@ from typing import TypeAlias
 
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.layouts import Layout, Layouts
-from chatlint.parse.markers import Marker, MarkerSet, beyond_name, marker
+from chatlint.parse.markers import Found, Marker, MarkerSet, beyond_name, marker
 from chatlint.parse.patterns import ARGUMENTS, COUNTER, NAME, Skeleton, Slot, pieces, skeleton, slots
-from chatlint.parse.seams import NONE, Seam, exact
+from chatlint.parse.seams import NONE, Seam, exact, past_blank
 from chatlint.records import dataclass
 
 Step: TypeAlias = Marker | Slot
@@ -28,6 +28,16 @@ class Entry:
     """Whether prose may hold such a mark: the call then needs a declared name."""
     passed: bool = True
     """Whether the mark is used up; else it is the call's own first character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How one call usually follows another: all marks in between, as the format writes them."""
+
+    text: str
+    closed: int
+    """So many characters of it close the call before."""
+    entry: Entry
 
 
 @dataclass(slots=True)
@@ -54,6 +64,8 @@ class Plan:
     """Whether it is so much of one that any tag may stand around a call."""
     between: Seam
     """From the end of a call to the next one's first slot."""
+    link: Link | None
+    """The same, up to where the next call is entered; None if that is not certain."""
     opening: Seam
     """From the mark behind the name to the first key."""
     ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
@@ -77,13 +89,15 @@ def compile_calls(calls: ToolCalls, output: OutputFormat, *, loose: bool = False
     follows += _marks(
         *output.end_of_turn, *output.end_of_message, output.header, calls.section_end, calls.call_end
     )
+    separator = MarkerSet([(mark, True) for mark in _marks(calls.separator)])
     text = calls.syntax is Syntax.TEXT
     return Plan(
         steps=steps,
         skeleton=None if text else skeleton(calls.body),
         entries=MarkerSet(entries),
         closers=MarkerSet(closers),
-        separator=MarkerSet([(mark, True) for mark in _marks(calls.separator)]),
+        link=_link(calls, MarkerSet(closers), separator, MarkerSet(entries)),
+        separator=separator,
         layout=_layouts(calls, follows).top(calls.members) if text and calls.members else None,
         identity=_identity(calls.id) if NAME in calls.id else None,
         id_pattern=calls.id,
@@ -100,7 +114,30 @@ def _layouts(calls: ToolCalls, follows: list[Marker]) -> Layouts:
 
 
 def _between(calls: ToolCalls) -> Seam:
-    return Seam(exact(calls.call_end, calls.separator, calls.call_start, calls.body), beyond_name)
+    return Seam(_usual(calls), beyond_name)
+
+
+def _usual(calls: ToolCalls) -> str:
+    return exact(calls.call_end, calls.separator, calls.call_start, calls.body)
+
+
+def _link(
+    calls: ToolCalls, closers: MarkerSet[bool], separator: MarkerSet[bool], entries: MarkerSet[Entry]
+) -> Link | None:
+    """Reads what usually stands between two calls with the marks that may."""
+    text = _usual(calls)
+    closed = _past(closers, False, text, 0)
+    found = entries.match(text, past_blank(text, _past(separator, True, text, closed)))
+    if not isinstance(found, Found) or not found.what.passed:
+        return None
+    return Link(text[: found.end], closed, found.what)
+
+
+def _past(marks: MarkerSet[bool], what: bool, text: str, at: int) -> int:
+    """The place behind all marks of one meaning that stand in a row."""
+    while isinstance(found := marks.match(text, past_blank(text, at)), Found) and found.what is what:
+        at = found.end
+    return at
 
 
 def _opening(calls: ToolCalls) -> Seam:

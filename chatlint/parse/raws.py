@@ -70,15 +70,15 @@ class Spot(NamedTuple):
         return char in "\"'" and not self.way.raw
 
 
-GO = 0
-"""Beside NO and MORE: this much is read, and there may be more to read."""
+GO, OVER = 0, 1
+"""Beside NO and MORE: what was read is usual, and there may be more to read; it is, and nothing follows."""
 
 
 class RawReader:
     """Reads raw values of one call, JSON text going to `write`. `echo`: what becomes of text that is said at
     once."""
 
-    __slots__ = ("_at", "_echo", "_held", "_json", "_spot", "_stream", "_verdict", "_write", "ahead")
+    __slots__ = ("_at", "_echo", "_held", "_json", "_spot", "_stream", "_verdict", "_write", "ahead", "over")
 
     def __init__(self, stream: Stream, write: Write, echo: Echo) -> None:
         self._stream = stream
@@ -90,34 +90,55 @@ class RawReader:
         """What has come of it, if it does not stream."""
         self.ahead: Spot | None = None
         """The next value, if its marks were read along with the end of the last one, and it has not begun."""
+        self.over = False
+        """Whether what ends all members was seen behind the last value."""
         self._at = 0
         """How far the text was taken."""
         self._json = ""
         """The JSON of what was."""
         self._verdict = MORE
-        """Why no further: MORE must come, or NO, it is unusual."""
+        """Why no further: MORE must come, or NO, it is unusual, or all are OVER."""
+
+    def enter(self, layout: Layout, schema: Schema) -> bool:
+        """Passes the marks before the first value, if they stand here as usual: it is then `ahead`."""
+        stream, at = self._stream, self._stream.at + len(layout.first)
+        if not layout.first or not stream.text.startswith(layout.first, stream.at):
+            return False
+        found = layout.ways.find(stream.text, at, False)
+        if not isinstance(found, Found) or found.start - at > LONGEST_KEY:
+            return False
+        key = unquoted(stream.text[at : found.start])
+        self._spot = self.ahead = Spot(layout, found.what, key, schema.member(key), schema, NOWHERE, 0)
+        self._write(f"{{{quoted(key)}: ")
+        stream.at = found.end
+        return True
 
     def read(self, spot: Spot) -> Reading[bool]:
-        """The value that begins here and its closing mark, and those that follow as usual, up to one that is
-        left `ahead`. False if there is none yet at the end of the text."""
-        stream = self._stream
+        """The value that begins here and its closing mark, and those that follow as usual."""
         self._start(spot)
         if spot.streams:
             self._write('"')
-        while True:
+        return (yield from self.resume())
+
+    def resume(self) -> Reading[bool]:
+        """Goes on with the value at hand, or ahead, up to one that is not raw and is left `ahead`, to one
+        that ends in no usual way, or until all are `over`. False if the text ends before a value begins."""
+        stream = self._stream
+        while not self.over:
             usual = stream.patient and bool(self._spot.way.ends.entries)
             before = stream.at
             if usual:
                 self._take_what_came()
-            if self.ahead is not None and (self._verdict == NO or not usual):
-                return True
-            if self._verdict == NO or not usual:
+            if self._verdict != MORE or not usual:
+                if self._verdict == OVER or self.ahead is not None:
+                    break
                 if self._ended():
                     return self._finish()
                 if usual and stream.at > before:
                     continue
             yield
             stream.quiet = None
+        return True
 
     def _start(self, spot: Spot) -> None:
         self._spot, self.ahead = spot, None
@@ -197,9 +218,17 @@ class RawReader:
             self._held.append(text[at:stop])
         elif stop > at:
             out.append(escaped(text[at:stop]))
-        if not hit or way.seam.begun(text, stop):
+        if not hit:
             return MORE
-        return self._pass_seam(text, stop + len(way.seam.text), out)
+        if not self._spot.outer.ends.entries:
+            if way.joins and text.startswith(way.seam.text, stop) and self._pass_seam(text, out):
+                return GO
+            if way.over and text.startswith(way.over, stop):
+                out.append(self._closing())
+                self._at += way.ended
+                self.over = True
+                return OVER
+        return MORE if way.seam.begun(text, stop) else NO
 
     def _far(self, text: str, at: int) -> int:
         """Somewhere before the first closing mark in a long text: a search for it alone is quicker."""
@@ -207,22 +236,20 @@ class RawReader:
         hit = way.ends.alarm(text, at)
         return max(at, (hit.start() if hit else len(text)) - len(way.lead))
 
-    def _pass_seam(self, text: str, at: int, out: list[str]) -> int:
-        """The seam that ends at a place, the key behind it and the mark after that."""
-        spot = self._spot
-        layout, way = spot.layout, spot.way
-        if not way.joins or spot.outer.ends.entries or not text.startswith(way.seam.text, self._at):
-            return NO
+    def _pass_seam(self, text: str, out: list[str]) -> bool:
+        """The seam that stands here, the key behind it and the mark after that. False if not all has come."""
+        spot, layout = self._spot, self._spot.layout
+        at = self._at + len(spot.way.seam.text)
         found = layout.ways.find(text, at, False)
         if not isinstance(found, Found) or found.start - at > LONGEST_KEY:
-            return NO
+            return False
         if layout.before is None and layout.places.match(text, at) != NO:
-            return NO
+            return False
         key = unquoted(text[at : found.start])
         out += (self._closing(), f", {quoted(key)}: ")
         self.ahead = spot.next(found.what, key)
         self._at = found.end
-        return GO
+        return True
 
     def _closing(self) -> str:
         """The JSON of the value at hand, or what is left to say of it."""

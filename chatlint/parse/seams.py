@@ -57,3 +57,8 @@ def exact(*patterns: str) -> str:
                 return text
             text += piece
     return text
+
+
+def past_blank(text: str, at: int) -> int:
+    """The place after whitespace."""
+    return len(text) - len(text[at:].lstrip())
