@@ -9,6 +9,7 @@ import pytest
 import chatlint
 from chatlint.errors import UsageError
 from chatlint.parse.formats import OutputFormat
+from chatlint.parse.message import assemble
 
 FORMAT = OutputFormat(header="<|assistant|>", end_of_turn=("<|end|>",))
 NO_TOOLS = ["tools", 3, {"type": "function"}, [3], ["look"], [None], iter([])]
@@ -40,6 +41,30 @@ def test_no_text():
         FORMAT.parser(generation_prompt=b"<|assistant|>")
     with pytest.raises(UsageError, match="text: expected str, found bytes"):
         FORMAT.parser().parse(b"Hi")
+
+
+CALLS = chatlint.learn_format(chatlint.load("corpus:qwen3").template())
+WRITTEN = '<think>\nLet me see.\n</think>\n\nHere.\n<tool_call>\n{"name": "find", "arguments": {"id": "a b"}}\n</tool_call>'
+
+
+@pytest.mark.parametrize("chunk", [3, None, b"", b"Hi", [], ["Hi"]], ids=repr)
+def test_no_chunk_wherever_the_parser_stands(chunk):
+    whole = CALLS.parser().parse(WRITTEN)
+    for place in range(len(WRITTEN) + 1):
+        parser = CALLS.parser()
+        events = parser.feed(WRITTEN[:place])
+        with pytest.raises(UsageError, match="chunk: expected str, found"):
+            parser.feed(chunk)
+        events += parser.feed(WRITTEN[place:]) + parser.finish()
+        assert assemble(events) == whole
+
+
+def test_no_bytes():
+    parser = FORMAT.parser()
+    for chunk in ("Hi", 3, None):
+        with pytest.raises(UsageError, match="chunk: expected bytes, found"):
+            parser.feed_bytes(chunk)
+    assert assemble(parser.feed_bytes(b"Hi") + parser.finish())["content"] == "Hi"
 
 
 def test_no_settings():

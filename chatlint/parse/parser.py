@@ -41,19 +41,28 @@ class OutputParser:
     def feed(self, chunk: str) -> list[Event]:
         """The events that `chunk` settles, maybe none.
 
-        Raises UsageError after `finish`.
+        Raises UsageError after `finish`, and for what is no text.
         """
-        quiet = self._stream.quiet
-        if quiet is not None and (events := quiet(chunk)) is not None:
-            return events
-        if self._finished:
-            raise UsageError("this parser has finished", hint="make a new one for the next turn")
-        return self._machine.advance(chunk)
+        try:
+            quiet = self._stream.quiet
+            if quiet is not None and (events := quiet(chunk)) is not None:
+                return events
+            if self._finished:
+                raise UsageError("this parser has finished", hint="make a new one for the next turn")
+            return self._machine.advance(chunk)
+        except (TypeError, AttributeError):  # asked only then: most chunks are a few characters
+            require(chunk, str, "chunk", hint="`feed_bytes` takes UTF-8")
+            raise
 
     def feed_bytes(self, chunk: bytes) -> list[Event]:
         """As `feed`, for UTF-8. An incomplete sequence at the end of a chunk waits for its rest; bytes that
         are no UTF-8 become U+FFFD."""
-        return self.feed(self._decode(chunk))
+        try:
+            text = self._decode(chunk)
+        except TypeError:
+            require(chunk, bytes, "chunk", hint="`feed` takes texts")
+            raise
+        return self.feed(text)
 
     def finish(self) -> list[Event]:
         """The last events: no more text comes. A second time: none."""
