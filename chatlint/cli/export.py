@@ -17,7 +17,8 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="WHAT",
-        help="response-template, gbnf, lark, structural-tag, vllm, sglang, tensorrt-llm or llama.cpp.",
+        help="response-template, gbnf, lark, structural-tag, vllm, sglang, tensorrt-llm, llama.cpp or "
+        "deepinfer.",
     ),
 ]
 Tools = Annotated[

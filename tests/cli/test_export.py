@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from chatlint.export.targets import ExportTarget
+from chatlint.export.targets import ExportTarget, export_format
 from tests.export.gbnf_machine import Machine
 
+ROOT = Path(__file__).parents[2]
 TOOLS = [
     {"type": "function", "function": {"name": "look", "parameters": {
         "type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}},
@@ -28,6 +30,14 @@ def test_every_target_is_written(chatlint, tools, to):
     done = chatlint("export", "corpus:qwen3", "--to", to, "--tools", tools)
     assert (done.status, done.err) == (0, "")
     assert done.out
+
+
+def test_every_target_is_documented(chatlint):
+    told = " ".join(chatlint("export", "--help").out.split())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    row = next(line for line in readme.splitlines() if line.startswith("| `chatlint export"))
+    assert [to for to in ExportTarget if to not in told or f"`{to}`" not in row] == []
+    assert [to for to in ExportTarget if to not in (export_format.__doc__ or "")] == []
 
 
 def test_flags_name_the_package_own_tokens_and_stops(chatlint):
