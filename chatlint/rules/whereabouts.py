@@ -23,18 +23,20 @@ _MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
 
 def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
     """One-based line and column (0 where unknown). For what is lost: where the template reads it, or asks for
-    the role of its message, or else writes the message beside it."""
+    the role of its message, or for other roles, or else writes the message beside it."""
     prompt = sight.observation.prompt
     if prompt is None:
         return 0, 0
     if sight.lost:
-        line = _asked_for(subject, sight)
-        return (line, 0) if line else _beside(sight)
+        beside = _beside(sight)
+        line = _asked_for(subject, sight, beside[0])
+        return (line, 0) if line else beside
     return _in_literal(subject.template.text, prompt, sight.start) if sight.end > sight.start else (0, 0)
 
 
-def _asked_for(subject: Subject, sight: Sight) -> int:
-    """The first line that reads the lost value, or what holds it, or asks for the role of its message."""
+def _asked_for(subject: Subject, sight: Sight, beside: int) -> int:
+    """The first line that reads the lost value, or what holds it, or asks for the role of its message; the
+    last one that asks for a role before the message `beside` it is written."""
     syntax = subject.syntax
     for pattern in _patterns(sight.lost):
         lines = syntax.reads_of(pattern)
@@ -42,8 +44,11 @@ def _asked_for(subject: Subject, sight: Sight) -> int:
             return min(lines)
     message = _MESSAGE.match(sight.lost)
     messages = sight.observation.case.conversation.messages
-    role = messages[int(message[1])].get("role") if message else None
-    return next((one.line for one in syntax.roles if one.role == role), 0)
+    if message is None:
+        return 0
+    role = messages[int(message[1])].get("role")
+    lines = [one.line for one in syntax.roles if one.role == role]
+    return min(lines) if lines else max((one.line for one in syntax.roles if one.line <= beside), default=0)
 
 
 def _patterns(pointer: str) -> Iterator[str]:

@@ -37,7 +37,9 @@ A
     [
         (LOOP, "calls/one-result", "/messages/1/tool_calls", 6),
         (LOOP, "calls/one-result", "/messages/1/tool_calls/0/function/arguments", 6),
-        (LOOP.replace("'user'", "'system'"), "roles/user-assistant-user", "/messages/0/content", 5),
+        (LOOP.replace("'user'", "'system'"), "roles/user-assistant-user", "/messages/0/content", 4),
+        (LOOP, "roles/developer", "/messages/0/content", 2),
+        (LOOP.replace("m.role ==", "m['name'] !="), "roles/developer", "/messages/0/content", 3),
         (LOOP, "tools/one", "/tools", 0),
         (
             LOOP.replace("CALLS", "\n{{ m.tool_calls[0].function.arguments.x }}"),

@@ -91,7 +91,8 @@ def _unknown(subject: Subject) -> Iterator[Cause]:
                 sights=tuple(sights),
                 line=line,
                 explains=True,
-                fix="Arguments come as objects: test `is string` and print those as they are."
+                fix="Jinja reads no JSON: let callers pass objects, and print a text as it is only where the "
+                "format is JSON."
                 if "json" in name
                 else "",
             )

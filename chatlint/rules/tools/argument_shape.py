@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
+_NO_JSON = "Refuse texts with `raise_exception`, or have callers parse them: Jinja reads no JSON."
 _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"
 
 
@@ -80,10 +81,13 @@ def check(subject: Subject) -> Iterator[Cause]:
         subject.see("calls/one-result", ids, arguments="string"),
         in_history(subject, {**ids, "arguments": "string"}),
     ]
-    yield from _one_shape(objects, "an object", "a string")
-    yield from _one_shape(strings, "a string", "an object")
+    own = any(
+        one.prompt and notation(one, ARGUMENTS) is Notation.OTHER and call_shown(one) for one in objects
+    )
+    yield from _one_shape(objects, "an object", "a string", _FIX)
+    yield from _one_shape(strings, "a string", "an object", _NO_JSON if own else _FIX)
     yield from _escaped(strings)
-    yield from _raw(subject, objects, strings)
+    yield from _raw(subject, objects, strings) if own else ()
     yield from _python(objects)
 
 
@@ -98,7 +102,7 @@ def _neither(subject: Subject) -> Iterator[Cause]:
         )
 
 
-def _one_shape(seen: list[Observation], given: str, wanted: str) -> Iterator[Cause]:
+def _one_shape(seen: list[Observation], given: str, wanted: str, fix: str) -> Iterator[Cause]:
     """The template breaks on, refuses or loses one shape."""
     failed = [one for one in seen if faulted(one) or declined(one)]
     lost = [one for one in seen if one.prompt and named(one) and not call_shown(one)]
@@ -109,14 +113,14 @@ def _one_shape(seen: list[Observation], given: str, wanted: str) -> Iterator[Cau
             message=f"arguments must be {wanted}; with {given} {verb}: {said(failed[0])}",
             consequence=_failing(given),
             sights=tuple(Sight(one) for one in failed),
-            fix=_FIX,
+            fix=fix,
             mending=_MENDING,
         )
     elif lost:
-        yield _lost(lost, given)
+        yield _lost(lost, given, fix)
 
 
-def _lost(lost: list[Observation], given: str) -> Cause:
+def _lost(lost: list[Observation], given: str, fix: str) -> Cause:
     found = fate(lost[0], ARGUMENTS)
     if found in (Fate.DROPPED, Fate.SCATTERED):
         message = "are lost" if found is Fate.DROPPED else "are taken apart character by character"
@@ -129,7 +133,7 @@ def _lost(lost: list[Observation], given: str) -> Cause:
         consequence="The model sees calls without their arguments, or in a form that no parser reads.",
         sights=tuple(at(one, ARGUMENTS, "all of the arguments that is here") for one in lost),
         severity=severity,
-        fix=_FIX,
+        fix=fix,
     )
 
 
@@ -154,19 +158,16 @@ def _escaped(strings: list[Observation]) -> Iterator[Cause]:
 
 
 def _raw(subject: Subject, objects: list[Observation], strings: list[Observation]) -> Iterator[Cause]:
-    """Objects in the format's own notation, and strings as the JSON that they are."""
-    own = any(
-        one.prompt and notation(one, ARGUMENTS) is Notation.OTHER and call_shown(one) for one in objects
-    )
+    """Strings as the JSON that they are, where objects are written in the format's own notation."""
     raw = [one for one in strings if one.prompt and notation(one, ARGUMENTS) is Notation.JSON]
-    if own and raw:
+    if raw:
         yield Cause(
             key="raw",
             message="arguments given as a JSON string are written as JSON, an object's are not",
             consequence="The model sees, and learns, calls in a form that no parser reads.",
             sights=tuple(at(one, ARGUMENTS, "JSON, as it was given") for one in raw),
             line=_only_run_by(subject, raw, objects),
-            fix="Parse them before, or refuse them with `raise_exception`: Jinja reads no JSON.",
+            fix=_NO_JSON,
         )
 
 
