@@ -116,6 +116,7 @@ class RawReader:
     def read(self, spot: Spot) -> Reading[bool]:
         """The value that begins here and its closing mark, and those that follow as usual."""
         self._start(spot)
+        self._verdict = MORE
         if spot.streams:
             self._write('"')
         return (yield from self.resume())
