@@ -39,7 +39,7 @@ def folded(told: Told) -> Told:
                 (name, number)
                 for name, number in _places(told)
                 if _same(causes[name][number], served)
-                or (name in _SHAPES and _loses_the_same(causes[name][number], served))
+                or (name in _SHAPES and _spoils_the_same(causes[name][number], served))
             ),
             None,
         )
@@ -128,20 +128,27 @@ def _failures(cause: Cause) -> set[tuple[str, str, int]]:
     return {(one.exception, one.message, one.line) for one in failed if one}
 
 
-def _loses_the_same(shape: Cause, served: Cause) -> bool:
-    """Whether content of all roles that a server's request loses is lost in that shape here."""
-    lost = {
-        _role(sight, pointer)
-        for sight in served.sights
-        if served.key.endswith(": lost") and (pointer := _written_at(sight))
+def _spoils_the_same(shape: Cause, served: Cause) -> bool:
+    """Whether content of all roles that a server's request loses, or prints as a list, is lost or printed in
+    that shape here."""
+    if not served.key.endswith((": lost", ": printed")):
+        return False
+    lost = served.key.endswith(": lost")
+    spoilt = {_role(sight, pointer) for sight in served.sights if (pointer := _written_at(sight))}
+    here = {
+        _role(sight, sight.lost or _written_at(sight))
+        for sight in shape.sights
+        if bool(sight.lost) is lost and not sight.observation.failure
     }
-    return bool(lost) and lost <= {_role(sight, sight.lost) for sight in shape.sights if sight.lost}
+    return bool(spoilt) and spoilt <= here
 
 
 def _written_at(sight: Sight) -> str:
-    """The pointer of what stands at a sight, "" for none."""
+    """The pointer of the first input that stands at a sight, "" for none."""
     prompt = sight.observation.prompt
-    spans = [span for span in prompt.spans if span.start <= sight.start < span.end] if prompt else []
+    spans = (
+        [span for span in prompt.spans if span.end > sight.start and span.start < sight.end] if prompt else []
+    )
     return next((span.origin.pointer for span in spans if isinstance(span.origin, Input)), "")
 
 
@@ -154,11 +161,12 @@ def _role(sight: Sight, pointer: str) -> JSON:
 
 
 def _with(shape: Cause, served: Cause) -> Cause:
-    """What breaks is worth more words than what is lost, of which the shape's own finding says that."""
-    fails = bool(_failures(served))
+    """What is lost needs no more words than the shape's own finding has; of what a server does to every
+    request there is more to say."""
+    lost = served.key.endswith(": lost")
     return replace(
         shape,
-        consequence=served.consequence if fails else shape.consequence,
+        consequence=shape.consequence if lost else served.consequence,
         hosts=tuple(dict.fromkeys((*shape.hosts, *served.hosts))),
         hidden_on=tuple(host for host in shape.hidden_on if host not in served.hosts),
     )

@@ -143,6 +143,17 @@ def test_texts_that_are_lost_in_a_server_too(told, tmp_path):
     assert "vllm" in found.hosts
 
 
+def test_lists_that_are_printed_in_a_server_too(told, tmp_path):
+    """Contents are lists in vLLM, as the template loops over some: system text is printed as one."""
+    assert told(PARTS.replace("'<|system|>' + m.content", "m.content") + GENERATION) == [
+        ("content-shape", Severity.WARNING)
+    ]
+    report = chatlint.check(str(tmp_path / "a.jinja"), cache=False)
+    (found,) = [one for one in report.targets[0].templates[0].findings if one.rule == "content-shape"]
+    assert found.consequence.startswith("vllm sends lists for all contents")
+    assert "vllm" in found.hosts
+
+
 def test_alone_the_rule_about_servers_tells_it(told, tmp_path):
     told(PARTS + GENERATION)
     report = chatlint.check(str(tmp_path / "a.jinja"), cache=False, select=("breaks-in-serving",))

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 _METHOD = re.compile(r"<(?:built-in|bound) method \w+")
 _SCHEMAS = ("schema/method-names", "schema/array-items")
 _PROPERTIES = "/tools/0/function/parameters/properties"
+_LEFT_OUT = "Leave out no parameter for its name: members of a schema stand beside `properties`, not in it."
 _FIX = "Write `x['items']` for members; `x | items` or `x.items()` for the pairs."
 
 
@@ -134,13 +135,13 @@ def _place(observation: Observation) -> str:
 
 
 def _loss(lost: list[tuple[Observation, list[str]]]) -> Cause:
-    names = ", ".join(dict.fromkeys(f"`{name}`" for _, names in lost for name in names))
+    names = dict.fromkeys(name for _, names in lost for name in names)
     return Cause(
         key="parameters lost",
-        message=f"parameters named {names} are lost",
+        message=f"parameters named {', '.join(f'`{name}`' for name in names)} are lost",
         consequence="The model does not see them.",
         sights=tuple(at(one, _place(one), "not all of them are in here") for one, _ in lost),
-        fix=_FIX,
+        fix=_FIX if any(hasattr(dict, name) for name in names) else _LEFT_OUT,
     )
 
 
