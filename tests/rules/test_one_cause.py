@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 import chatlint
 from chatlint.rules.finding import Severity
 
+ROLES = Path(__file__).parent / "role_support"
 TEXT = "{{ m.content if m.content is string else m.content | map(attribute='text') | join }}"
 LOOP = "{% for m in messages %}<|{{ m.role }}|>" + TEXT + "<|end|>{% endfor %}"
 GENERATION = "{% if add_generation_prompt %}<|assistant|>{% endif %}"
@@ -95,6 +98,12 @@ def test_roles_for_which_nothing_is_written(infos, first, lost):
     assert infos(first + loop + GENERATION, "role-support") == [
         ("role-support", f"{lost} dropped without a word")
     ]
+
+
+def test_system_text_that_only_a_last_question_has(infos):
+    source = (ROLES / "bad-system-in-tool-loop.jinja").read_text(encoding="utf-8")
+    message = "system text alone and system text in a tool loop are dropped without a word"
+    assert infos(source, "role-support") == [("role-support", message)]
 
 
 @pytest.mark.parametrize("always", ["<|assistant|>", "<|assistant|><|to|>user<|text|>"])

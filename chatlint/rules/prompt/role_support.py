@@ -1,8 +1,8 @@
 """A message is dropped, refused or breaks the template because of its role or its place.
 
 ## What it does
-Sends system text (first, second, late), developer messages, messages of the same role in a row, interrupted
-tool calls and system text alone, and looks for each message in the prompt.
+Sends system text (first, second, late, alone, in a tool loop), developer messages, messages of the same role
+in a row and interrupted tool calls, and looks for each message in the prompt.
 
 ## Why is this bad
 A dropped message is silent: the request succeeds without the instructions. A refusal fails requests of
@@ -27,7 +27,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.rules.calls import supported
-from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
+from chatlint.rules.cause import Cause, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.severity import SEVERITIES
@@ -55,8 +55,11 @@ class _Order(NamedTuple):
 
 _UNDEFINED = re.compile(r"'(\w+)' is undefined")
 _SYSTEM, _LATER, _DEVELOPER = "system text", "system text that is not first", "a developer message"
-_OF_A_ROLE = (_SYSTEM, _LATER, _DEVELOPER)
-"""What is dropped for its role, where it is."""
+_ALONE, _IN_A_LOOP = "system text alone", "system text in a tool loop"
+_REASONS = ((_SYSTEM, _LATER, _DEVELOPER), (_ALONE, _IN_A_LOOP))
+"""What is dropped for one reason: a role for which nothing is written, a question that is not the last."""
+_AGAIN = (_LATER, _ALONE, _IN_A_LOOP)
+"""What is lost anyhow where all system text is."""
 _ORDERS = (
     _Order("roles/user-assistant-user", "an answer in the history", (1,)),
     _Order("roles/system-user", _SYSTEM, (0,), refusing=None),
@@ -69,11 +72,12 @@ _ORDERS = (
     _Order("roles/developer", _DEVELOPER, (0,), Severity.WARNING),
     _Order("roles/developer-after-system", _DEVELOPER, (1,), Severity.WARNING),
     _Order("roles/empty-system", "empty system text", ()),
-    _Order("roles/system-only", "system text alone", (0,), Severity.WARNING),
+    _Order("roles/system-only", _ALONE, (0,), Severity.WARNING),
     _Order("roles/assistant-only", "an answer alone", (0,), Severity.WARNING, None),
 )
 _WITH_SYSTEM = ("roles/developer-after-system", "roles/system-only")
 _INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", (2,))
+_LOOP = _Order("calls/with-system", _IN_A_LOOP, (0,))
 _ORPHAN = _Order("calls/orphan-result", "a tool result without a call", (), refusing=None)
 
 
@@ -90,7 +94,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     seen = [(order, subject.see(order.probe)) for order in _ORDERS]
     if way is not None:
         seen += [(order, subject.see(order.probe, way)) for order in (_INTERRUPTED, _ORPHAN)]
-    yield from _dropped(seen)
+    loop = [(_LOOP, subject.see(_LOOP.probe, way))] if way is not None else []
+    yield from _dropped([*seen, *loop])
     yield from _failed(seen)
 
 
@@ -148,44 +153,49 @@ def _forgotten(what: str, seen: Observation, index: int, severity: Severity) -> 
 
 
 def _dropped(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
-    """What is lost. Who writes messages of known roles loses those of all others, for one reason."""
-    losses = Gathering()
-    severities: dict[str, Severity] = {}
-    lost_system = False
-    unknown = _unknown_roles(seen)
-    for order, one in seen:
-        lost = [place for place in order.messages if not content_shown(one, f"/messages/{place}/content")]
-        if one.prompt is None or not lost:
-            continue
-        if lost_system and order.what in (_LATER, "system text alone"):  # the same cause again
-            continue
-        lost_system = lost_system or order.what == _SYSTEM
-        what = unknown if order.what in _OF_A_ROLE else order.what
-        severities[what] = min(severities.get(what, order.dropped), order.dropped, key=SEVERITIES.index)
-        place, note = f"/messages/{lost[0]}", f"message {lost[0] + 1} is nowhere up to here"
-        losses.add(what, replace(at_end(one, note, lost=place), rank=SEVERITIES.index(order.dropped)))
-    for what, sights in losses:
-        yield Cause(
-            key=f"dropped: {what}",
-            message=f"{what} {'are' if ' and ' in what else 'is'} dropped without a word",
-            consequence="The request succeeds, and the model never sees the message.",
-            sights=sights,
-            severity=severities[what],
-            fix="Write messages of every role, or refuse them with `raise_exception`.",
+    """What is lost, by its reason."""
+    lost = [(order, one, place) for order, one in seen if (place := _first_lost(order, one)) is not None]
+    system = any(order.what == _SYSTEM for order, _, _ in lost)
+    for reason in _REASONS:
+        found = [
+            entry for entry in lost if entry[0].what in reason and not (system and entry[0].what in _AGAIN)
+        ]
+        if found:
+            yield _drop(found)
+    for what in dict.fromkeys(
+        order.what for order, _, _ in lost if not any(order.what in it for it in _REASONS)
+    ):
+        yield _drop([entry for entry in lost if entry[0].what == what])
+
+
+def _first_lost(order: _Order, seen: Observation) -> int | None:
+    """The position of the first message that is lost; None for none."""
+    if seen.prompt is None:
+        return None
+    shown = {place: content_shown(seen, f"/messages/{place}/content") for place in order.messages}
+    return next((place for place in order.messages if not shown[place]), None)
+
+
+def _drop(found: list[tuple[_Order, Observation, int]]) -> Cause:
+    whats = list(dict.fromkeys(order.what for order, _, _ in found))
+    severity = min((order.dropped for order, _, _ in found), key=SEVERITIES.index)
+    sights = [
+        replace(
+            at_end(one, f"message {place + 1} is nowhere up to here", lost=f"/messages/{place}"),
+            rank=SEVERITIES.index(order.dropped),
         )
-
-
-def _unknown_roles(seen: list[tuple[_Order, Observation]]) -> str:
-    """What has a role for which nothing is written, in words."""
-    lost = [
-        order.what
-        for order, one in seen
-        if order.what in _OF_A_ROLE
-        and one.prompt
-        and not all(content_shown(one, f"/messages/{place}/content") for place in order.messages)
+        for order, one, place in found
     ]
-    whats = list(dict.fromkeys(lost))
-    return " and ".join(what for what in whats if what != _LATER or _SYSTEM not in whats)
+    return Cause(
+        key=f"dropped: {' and '.join(whats)}",
+        message=f"{' and '.join(whats)} {'are' if len(whats) > 1 else 'is'} dropped without a word",
+        consequence="The request succeeds, and the model never sees the message.",
+        sights=smallest_first(sights),
+        severity=severity,
+        fix="Write system text whatever follows it."
+        if set(whats) <= set(_REASONS[1])
+        else "Write messages of every role, or refuse them with `raise_exception`.",
+    )
 
 
 def _failed(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
@@ -218,7 +228,7 @@ def _alike(
 def _failure(group: list[tuple[_Order, Observation]]) -> Cause:
     whats = ", ".join(dict.fromkeys(order.what for order, _ in group))
     broken = faulted(group[0][1])
-    odd = all(order.what in ("system text alone", _ORPHAN.what) for order, _ in group)
+    odd = all(order.what in (_ALONE, _ORPHAN.what) for order, _ in group)
     return Cause(
         key=f"{'breaks' if broken else 'refused'}: {whats}",
         message=f"{whats}: {'the template breaks' if broken else 'refused'} ({said(group[0][1])})",
