@@ -155,6 +155,22 @@ def template_line(debug: list[tuple[int, int]], code_line: int) -> int:
     return debug[index][1] if index >= 0 else 1
 
 
+def loaded(environment: ChatEnvironment, source: str, store: Store | None = None) -> Compiled:
+    """A template compiled and ready to run. Renderers that share an environment share what runs in it: one
+    runs at a time. Raises as `compile_template`."""
+    key = id(environment), source
+    known = _ready.get(key)
+    if known is None:
+        while len(_ready) >= _RECENT_MOST:
+            del _ready[next(iter(_ready))]
+        known = _ready[key] = load(environment, compile_template(environment, source, store), source)
+    return known
+
+
+_ready: dict[tuple[int, str], Compiled] = {}
+"""The last few, by the environment, of which there are few and which stay."""
+
+
 def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:
     """Run the module that `code` is, and bind its literals."""
     namespace: dict[str, object] = {

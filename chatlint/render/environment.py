@@ -58,9 +58,15 @@ def _parsed(source: str, trims: bool) -> nodes.Template:
         raise TemplateTooLarge("a template that is nested too deep to be parsed") from error
 
 
-@lru_cache(maxsize=4)
+_environments: dict[tuple[bool, str, bool], ChatEnvironment] = {}
+
+
 def chat_environment(host: Host, trims: bool = True) -> ChatEnvironment:
-    """The environment that a host runs templates in; one for all templates."""
+    """The environment that a host runs templates in; one for all templates, and for all hosts that do not
+    differ in it."""
     from chatlint.render.sandbox import ChatEnvironment
 
-    return ChatEnvironment(host, trims)
+    key = host.restricts_globals, host.compiling_function, trims
+    if key not in _environments:
+        _environments[key] = ChatEnvironment(host, trims)
+    return _environments[key]

@@ -13,7 +13,7 @@ import jinja2
 from chatlint.conversation import Conversation, Message, Tool
 from chatlint.errors import TemplateError
 from chatlint.render import absent, generation, guard
-from chatlint.render.compiled import Compiled, Store, compile_template, load
+from chatlint.render.compiled import Compiled, Store, loaded
 from chatlint.render.environment import TemplateTooLarge, chat_environment
 from chatlint.render.guard import BoundError
 from chatlint.render.hosts import Prepared, Refusal, finish, host_named, prepare, refuse, special_tokens
@@ -57,7 +57,7 @@ class LocalRenderer:
         environment = chat_environment(self._host, self._settings.trims)
         source = self._template.text
         try:
-            return load(environment, compile_template(environment, source, store), source), None
+            return loaded(environment, source, store), None
         except TemplateTooLarge as error:
             return None, RenderFailure(FailureKind.BOUND, _name(error.__cause__ or error), error.message)
         except TemplateError as error:
