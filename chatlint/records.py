@@ -143,8 +143,20 @@ def _getstate(self: object) -> list[object]:
 
 
 def _setstate(self: object, state: list[object]) -> None:
-    for field, value in zip(_fields(self), state, strict=True):
-        object.__setattr__(self, field.name, value)
+    for fill, value in zip(_FILLS[type(self)], state, strict=True):
+        fill(self, value)
+
+
+class _Fills(dict[type, tuple[Callable[[object, object], None], ...]]):
+    """What fills the slots of a class, in the order of its fields."""
+
+    def __missing__(self, owner: type) -> tuple[Callable[[object, object], None], ...]:
+        fields = dataclasses.fields(owner)
+        self[owner] = made = tuple(getattr(owner, field.name).__set__ for field in fields)
+        return made
+
+
+_FILLS = _Fills()
 
 
 def _fields(record: object) -> tuple[dataclasses.Field[object], ...]:

@@ -178,9 +178,9 @@ def test_without_slots_there_is_no_record():
 
 def test_constructors_wait_until_they_are_needed():
     code = (
-        "from chatlint.text import Span, Special\n"
+        "from chatlint.text import Computed, Special\n"
         "from chatlint.records import _Constructor\n"
-        "waits = [isinstance(vars(made)['__init__'], _Constructor) for made in (Span, Special)]\n"
+        "waits = [isinstance(vars(made)['__init__'], _Constructor) for made in (Computed, Special)]\n"
         "Special('bos_token')\n"
         "print(waits, isinstance(vars(Special)['__init__'], _Constructor))\n"
     )

@@ -150,14 +150,16 @@ def _plain(mark: str) -> str:
 def at(value: JSON, *path: str) -> JSON:
     """What stands at a path of member names, None where nothing does."""
     for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
+        # Asking a dict whether it is one is quicker.
+        value = value.get(name) if isinstance(value, (dict, Mapping)) else None
     return value
 
 
 def text(value: JSON, *path: str) -> str:
     """The text there, "" if there is none."""
-    found = at(value, *path)
-    return found if isinstance(found, str) else ""
+    for name in path:  # as `at`: texts are most of what is asked
+        value = value.get(name) if isinstance(value, (dict, Mapping)) else None
+    return value if isinstance(value, str) else ""
 
 
 def number(value: JSON, *path: str) -> int:
@@ -169,13 +171,16 @@ def number(value: JSON, *path: str) -> int:
 def items(value: JSON, *path: str) -> Iterator[JSON]:
     """The items of the list there."""
     found = at(value, *path)
-    if isinstance(found, Sequence) and not isinstance(found, str):
+    if isinstance(found, (list, Sequence)) and not isinstance(found, str):
         yield from found
 
 
 def texts(value: JSON, *path: str) -> tuple[str, ...]:
     """The texts of the list there."""
-    return tuple(item for item in items(value, *path) if isinstance(item, str))
+    found = at(value, *path)
+    if not isinstance(found, (list, Sequence)) or isinstance(found, str):
+        return ()
+    return tuple([item for item in found if isinstance(item, str)])
 
 
 def members(value: JSON, *path: str) -> Iterator[tuple[str, JSON]]:
