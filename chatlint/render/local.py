@@ -25,6 +25,7 @@ from chatlint.render.sandbox import Declined
 from chatlint.render.shaping import Manners, Server
 from chatlint.render.trace import Traced, computed, plain, stand
 from chatlint.render.trace_containers import containers
+from chatlint.render.trace_json import paid
 from chatlint.source.package import Template
 from chatlint.text import Prompt
 
@@ -33,6 +34,11 @@ MESSAGE_CHARACTERS = 1_000_000
 
 _one_at_a_time = Lock()
 """Steps, places and sources of the running render are kept by module."""
+
+
+_inputs = Inputs()
+"""Probes say the same to every template, and where globals are restricted none has a way to change it. One
+that yet does is found out after the render, and what is kept is dropped."""
 
 
 class LocalRenderer:
@@ -50,7 +56,7 @@ class LocalRenderer:
         self._host = host_named(settings.host)
         self._tokens = special_tokens(self._host, template)
         self._manners = manners
-        self._inputs = Inputs()
+        self._inputs = _inputs if self._host.restricts_globals else Inputs()
         self._compiled, self._failure = self._compile(store)
 
     def _compile(self, store: Store | None) -> tuple[Compiled | None, RenderFailure | None]:
@@ -202,6 +208,7 @@ def _begin(compiled: Compiled) -> None:
     stand(compiled.lines)
     generation.start()
     absent.printed.clear()
+    paid.clear()
 
 
 def _failure(error: Exception, compiled: Compiled) -> RenderFailure:

@@ -50,13 +50,14 @@ class Source:
 
 
 class ContainerSource(Source):
-    """A list or an object of the conversation. `texts` keeps what it was written as: inputs do not change."""
+    """A list or an object of the conversation. `texts` keeps what it was written as, and in how many steps:
+    inputs do not change."""
 
     __slots__ = ("texts",)
 
     def __init__(self, pointer: str) -> None:
         super().__init__(pointer)
-        self.texts: dict[object, str] = {}
+        self.texts: dict[object, tuple[str, int]] = {}
 
 
 Run: TypeAlias = tuple[int, Source, int]

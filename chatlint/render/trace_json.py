@@ -30,11 +30,25 @@ def tojson(
     if source is None or type(indent) not in (int, type(None)) or type(separators) not in (tuple, type(None)):
         return _write(x, ensure_ascii, indent, separators, sort_keys)
     key = (bool(ensure_ascii), indent, separators, bool(sort_keys))
-    if key not in source.texts:
-        source.texts[key] = _write(x, ensure_ascii, indent, separators, sort_keys)
-    text = source.texts[key]
+    known = source.texts.get(key)
+    if known is None:
+        before = guard.used()
+        written = _write(x, ensure_ascii, indent, separators, sort_keys)
+        known = written, guard.used() - before
+        if len(source.texts) < _TEXTS_KEPT:
+            source.texts[key] = known
+    elif (id(source), key) not in paid:
+        guard.charge(known[1])
+    paid.add((id(source), key))
+    text = known[0]
     guard.sized(len(text))
     return text
+
+
+_TEXTS_KEPT = 8
+paid: set[tuple[int, object]] = set()
+"""What the running render has written. What an earlier one wrote is known, and yet costs the same steps: a
+render must not depend on those before it."""
 
 
 def _write(

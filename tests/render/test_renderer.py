@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 
@@ -12,8 +14,10 @@ import pytest
 from chatlint.conversation import Conversation
 from chatlint.errors import TemplateError, UsageError
 from chatlint.limits import NESTING
+from chatlint.render import local
 from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
 from chatlint.render.renderer import choose, open_renderer, render_prompt
+from chatlint.render.runs import ContainerSource
 from tests.render.plain import render, template
 
 CHAT = template(
@@ -134,3 +138,43 @@ def test_importing_the_types_does_not_import_jinja() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+TOOLS = (
+    {
+        "type": "function",
+        "function": {
+            "name": "look_up",
+            "parameters": {"properties": {f"p{n}": {"enum": [n]} for n in range(40)}},
+        },
+    },
+)
+ASKED = RenderRequest(Conversation(({"role": "user", "content": "Hi"},), TOOLS))
+
+
+def test_a_render_does_not_depend_on_those_before_it() -> None:
+    """What is wrapped and written once is kept for the next template: neither its places nor its steps show."""
+    first = "{{ tools | tojson }}"
+    second = "\n\n{% for m in messages %}{{ tools | tojson }}{{ tools[0] | tojson(indent=2) }}{% endfor %}"
+
+    def asked(*sources: str) -> list[tuple[object, ...]]:
+        found = []
+        for source in sources:
+            with closing(open_renderer(template(source), RenderSettings())) as renderer:
+                seen = renderer.render(ASKED)
+                found.append((seen.prompt, seen.steps, seen.failure))
+        return found
+
+    local._inputs.forget()
+    alone = asked(second)
+    local._inputs.forget()
+    assert asked(first, second, second)[1:] == [*alone, *alone]
+
+
+def test_what_a_template_writes_is_not_kept_without_end() -> None:
+    source = "{% for n in range(100) %}{{ tools | tojson(indent=n) | length }}{% endfor %}"
+    with closing(open_renderer(template(source), RenderSettings())) as renderer:
+        assert renderer.render(ASKED).prompt is not None
+    kept = [one for one in gc.get_objects() if type(one) is ContainerSource and one.pointer == "/tools"]
+    assert kept
+    assert all(len(one.texts) <= 8 for one in kept)

@@ -42,7 +42,8 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _TEXT = "text of "
-_FEW, _MORE, _MANY = 10, 30, 100
+_FEW, _MANY = 10, 100
+_FIRST = 6, 18
 _SUSPECT = 3.2
 """Three times as many cost three times as much, and with the square up to nine times: only where this is
 passed are a hundred worth their time."""
@@ -60,12 +61,12 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     with subject.again() as trace:
         for name in names:
-            few, more = (_asked(subject, trace, name, count) for count in (_FEW, _MORE))
+            few, more = (_asked(subject, trace, name, count) for count in _FIRST)
             if few.failure:
-                raise NotEvaluated(f"for {_FEW} {name} there is no prompt")
+                raise NotEvaluated(f"for {_FIRST[0]} {name} there is no prompt")
             if more.prompt and more.steps <= _SUSPECT * max(few.steps, 1):
                 continue
-            many = _asked(subject, trace, name, _MANY)
+            few, many = (_asked(subject, trace, name, count) for count in (_FEW, _MANY))
             bound = many.failure is not None and many.failure.kind == "bound"
             if bound or (many.prompt and many.steps > _LINEAR * max(few.steps, 1) and many.steps >= _LEAST):
                 yield _grows(name, lines, few, many)
