@@ -60,7 +60,7 @@ _TOOLS = (
 _REASONING = (_Step("reasoning/last", "reasoning/followed", "user"),)
 _SHOWN = 24
 """Characters of the shorter prompt that are quoted, and of a tag that is looked back over."""
-_COMPUTED = "The cached prompt is lost from here on, on every such turn."
+_END = "what stands behind the last message"
 _CAME = {
     "assistant": "the answer is added",
     "user": "the next question comes",
@@ -84,7 +84,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         found.add(step.came, Sight(longer, start, end, note))
     yield from _ended(list(ends))
     for came, sights in breaks:
-        yield _broken(came, sights)
+        yield _broken(came, "what was written before", _CAME[came], sights)
 
 
 def _is_end(subject: Subject, step: _Step, shorter: Observation, longer: Observation) -> bool:
@@ -103,21 +103,17 @@ def _is_end(subject: Subject, step: _Step, shorter: Observation, longer: Observa
 def _ended(ends: list[tuple[str, tuple[Sight, ...]]]) -> Iterator[Cause]:
     """One cause, where the end changes whatever comes."""
     if len(ends) < 2:
-        yield from (_broken(came, sights, key=f"the end: {came}") for came, sights in ends)
+        yield from (_broken(f"the end: {came}", _END, _CAME[came], sights) for came, sights in ends)
         return
-    yield Cause(
-        key="the end",
-        message="what stands behind the last message changes when the conversation goes on",
-        consequence=_COMPUTED,
-        sights=smallest_first(sight for _, sights in ends for sight in sights),
-    )
+    every = smallest_first(sight for _, sights in ends for sight in sights)
+    yield _broken("the end", _END, "the conversation goes on", every)
 
 
-def _broken(came: str, sights: tuple[Sight, ...], key: str = "") -> Cause:
+def _broken(key: str, what: str, came: str, sights: tuple[Sight, ...]) -> Cause:
     return Cause(
-        key=key or came,
-        message=f"what was written before changes when {_CAME[came]}",
-        consequence=_COMPUTED,
+        key=key,
+        message=f"{what} changes when {came}",
+        consequence="The cached prompt is lost from here on, on every such turn.",
         sights=sights,
     )
 
