@@ -50,8 +50,8 @@ def _asked_for(subject: Subject, sight: Sight, beside: int) -> int:
     if message is None:
         return 0
     role = messages[int(message[1])].get("role")
-    lines = [one.line for one in syntax.roles if one.role == role]
-    return min(lines) if lines else max((one.line for one in syntax.roles if one.line <= beside), default=0)
+    asked = [one.line for one in syntax.roles if one.role == role]
+    return min(asked) if asked else max((one.line for one in syntax.roles if one.line <= beside), default=0)
 
 
 def _patterns(pointer: str) -> Iterator[str]:

@@ -166,10 +166,12 @@ def _taken(seen: list[_Seen]) -> str:
     """Which of two parts is written for every role, "" where that differs."""
     pointers = {role.name: role.content for role in _ROLES}
     written = {
-        tuple(bounds(one, f"{pointers[role]}/{number}/text") is not None for number in (0, 1))
+        (bounds(one, f"{pointers[role]}/0/text") is None, bounds(one, f"{pointers[role]}/1/text") is None)
         for _, role, one in seen
     }
-    return {((True, False),): "first", ((False, True),): "last"}.get(tuple(written), "")
+    if written == {(False, True)}:
+        return "first"
+    return "last" if written == {(True, False)} else ""
 
 
 def _sight(outcome: _Outcome, role: str, observation: Observation) -> Sight:
