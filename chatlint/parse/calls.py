@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 
-from chatlint.parse.events import ArgumentsDelta, Event, Scribe
+from chatlint.parse.events import Event, Scribe, arguments_of
 from chatlint.parse.literals import container
 from chatlint.parse.markers import MORE, Marker, begun, beyond_name, in_name, is_strong, look, name_run, take
 from chatlint.parse.members import MemberReader
 from chatlint.parse.objects import ObjectReader, wrapped
 from chatlint.parse.patterns import COUNTER, NAME, Slot
-from chatlint.parse.plans import Entry, Link, Plan
+from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.schemas import Tools
 from chatlint.parse.stream import Reading, Stream
 
@@ -51,8 +50,10 @@ class CallReader:
         then goes back. `declared`: only a declared tool counts. `name`: the tool's, if it was read before."""
         if not (yield from self._call(entry, declared, name)):
             return False
-        while (yield from self._another()):
-            pass
+        while following := (yield from self._another()):
+            if not (yield from self._call(following, following.weak)):
+                self._stream.rewind()
+                break
         return True
 
     # One call
@@ -195,11 +196,10 @@ class CallReader:
 
     def _body(self, declared: bool) -> Reading[bool]:
         """The arguments, or the literal that holds them."""
-        if self._plan.skeleton:
-            write = self._scribe.arguments
-            reader = ObjectReader(
-                self._plan.skeleton, self._stream, self._tools, self._announce, write, declared, self._weak
-            )
+        skeleton = self._plan.skeleton
+        if skeleton:
+            known = (self._stream, self._tools, self._announce, self._scribe.arguments)
+            reader = ObjectReader(skeleton, *known, declared, self._weak, self._plan.bridge)
             return (yield from self._object(reader))
         if not self._named() or (declared and self._name not in self._tools):
             return False
@@ -270,7 +270,7 @@ class CallReader:
 
     def _echo(self) -> Callable[[str], Event]:
         """What a piece of the arguments becomes that is said at once."""
-        return partial(ArgumentsDelta, self._scribe.calls - 1)
+        return arguments_of(self._scribe.calls - 1)
 
     def _end(self, whole: bool) -> None:
         self._stream.echo = None
@@ -279,13 +279,15 @@ class CallReader:
 
     # What follows
 
-    def _another(self) -> Reading[bool]:
-        """Passes what closes a call, then reads the next one, if one follows; else leaves what does, and the
-        whitespace before it."""
+    def _another(self) -> Reading[Entry | None]:
+        """Passes what closes a call, then the marks before the next one; None if none follows: then what does
+        is left, and the whitespace before it."""
         stream, link = self._stream, self._plan.link
         yield from stream.along(self._plan.between)
         if link and stream.text.startswith(link.text, stream.at):
-            return (yield from self._linked(link))
+            stream.keep(link.closed)
+            stream.at += len(link.text)
+            return link.entry
         stream.keep()
         in_section = True
         while in_section and (char := (yield from stream.skip_blank())):
@@ -296,29 +298,16 @@ class CallReader:
             else:
                 break
             stream.keep()
+        entry = None
         if self._at_end_of_call(stream.text[stream.at : stream.at + 1]):
             stream.at = len(stream.text)
-        elif in_section and (yield from self._next_call()):
-            return True
-        else:
+            stream.release()
+        elif not in_section or not (entry := (yield from self._next_entry())):
             stream.rewind()
-        stream.release()
-        return False
+        return entry
 
-    def _linked(self, link: Link) -> Reading[bool]:
-        """The next call, if one follows the usual marks; else what closed the last one is passed."""
-        stream = self._stream
-        end = stream.at + len(link.text)
-        stream.at += link.closed
-        stream.keep()
-        stream.at = end
-        if (yield from self._call(link.entry, link.entry.weak)):
-            return True
-        stream.rewind()
-        return False
-
-    def _next_call(self) -> Reading[bool]:
-        """The next call, past separators. False, with nothing said, if what follows is none."""
+    def _next_entry(self) -> Reading[Entry | None]:
+        """Where a further call is entered, past separators and its mark; None if what follows is none."""
         stream, plan = self._stream, self._plan
         separated = False
         while char := (yield from stream.skip_blank()):
@@ -330,12 +319,10 @@ class CallReader:
         entry = None if char == "{" and plan.skeleton else (yield from self._entry())
         bare = plan.loose or not separated
         if entry:
-            return (yield from self._call(entry, entry.weak))
+            return entry
         if plan.skeleton:
-            return char == "{" and (yield from self._call(Entry(len(plan.steps) - 1, bare), bare))
-        if isinstance(plan.steps[0], Marker):
-            return False
-        return (yield from self._call(Entry(0, bare), bare))
+            return Entry(len(plan.steps) - 1, bare) if char == "{" else None
+        return None if isinstance(plan.steps[0], Marker) else Entry(0, bare)
 
     def _entry(self) -> Reading[Entry | None]:
         """The mark a further call begins with."""

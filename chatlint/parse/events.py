@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeAlias
 
 from chatlint.records import dataclass
@@ -54,6 +55,21 @@ _set_reasoning = vars(ReasoningDelta)["text"].__set__
 _set_content = vars(ContentDelta)["text"].__set__
 _set_index = vars(ArgumentsDelta)["index"].__set__
 _set_arguments = vars(ArgumentsDelta)["text"].__set__
+
+
+_new = object.__new__
+
+
+def arguments_of(index: int) -> Callable[[str], ArgumentsDelta]:
+    """Makes the deltas of one call from their texts."""
+
+    def delta(text: str) -> ArgumentsDelta:
+        event = _new(ArgumentsDelta)
+        _set_index(event, index)
+        _set_arguments(event, text)
+        return event
+
+    return delta
 
 
 @dataclass(frozen=True, slots=True)

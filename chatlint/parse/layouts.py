@@ -212,9 +212,10 @@ def _join(ways: list[Way], layout: Layout, following: str, over: str) -> None:
         whole = not slots(way.end)
         bare = [mark.first for mark, _ in way.ends.entries]
         if bare:
-            way.over = exact(way.end) + over if whole and over else ""
+            usual, ended = exact(way.end, following), exact(way.end) + over
+            way.over = ended if whole and over and not usual.startswith(ended) else ""
             way.ended = len(exact(way.end))
-            way.seam = Seam(exact(way.end, following), beyond, [*bare, way.over])
+            way.seam = Seam(usual, beyond, [*bare, way.over])
             way.joins = certain and whole
 
 

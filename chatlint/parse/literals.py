@@ -26,12 +26,19 @@ _SHORT = 24
 Write: TypeAlias = Callable[[str], None]
 
 _NUMBER = r"-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?+\d++)?+"
-_sound = re.compile(
+_SOUND = (
     r"(?>[\s:]++|,(?=\s*+[^\s,}\])])"
     r'|"(?>[^"\\\x00-\x1f]++|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*+"(?=\s*+[,:}\]])'
     rf"|(?:{_NUMBER}|true|false|null)(?=[\s,}}\]]))*+"
-).match
+)
+_sound = re.compile(_SOUND).match
 """As much of a container's inside as is JSON and needs no second look."""
+_TAIL = r'(?:(?P<inside>"[^"\\\x00-\x1f]*+)|(?P<waits>,\s*+|[-+.\w]*+))\Z'
+_smooth = {
+    "": re.compile(_SOUND + _TAIL).match,
+    '"': re.compile(rf'[^"\\\x00-\x1f]*+(?:"(?=\s*+[,:}}\]]){_SOUND}{_TAIL}|(?P<ends>"\s*+)\Z)').match,
+}
+"""By the quote of the string we are in: text that is sound to its end, but for what is on its way there."""
 _word = re.compile(r"[^\s,:{}\[\]()\"'<>]{1,200}").match
 _number = re.compile(_NUMBER).fullmatch
 _WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
@@ -49,9 +56,8 @@ _DIGITS = {"u": 4, "x": 2, "U": 8}
 _hex = re.compile(r"[0-9a-fA-F]+").fullmatch
 
 
-def quoted(text: str) -> str:
-    """`text` as a JSON string."""
-    return encode_basestring(text)
+quoted: Callable[[str], str] = encode_basestring
+"""A text as a JSON string."""
 
 
 def escaped(text: str) -> str:
@@ -225,6 +231,10 @@ def _passage(after: str, stack: str, quote: str, text: str) -> tuple[str, str, s
     """What a short text makes of a literal on its way: brackets and quote behind it, its JSON, and what of it
     must wait; None if the literal ends in it, or breaks. A model's chunks are tokens, few and ever the same:
     read once, they are looked up."""
+    found = _smooth[quote](text) if stack and quote != "'" else None
+    if found and (kind := found.lastgroup):
+        at = len(text) if kind == "inside" else found.start(kind)
+        return stack, "" if kind == "waits" else '"', text[:at], text[at:]
     reader = Literal(after)
     reader.stack, reader.quote = stack, quote
     at = reader.read(text, 0, False)

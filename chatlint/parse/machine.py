@@ -37,7 +37,12 @@ Rule 7. The prompt needs no rule. Its end, from the header on, is read like text
 How it runs. Readers are generators that yield when they need more text (`stream.py`), so a state of the
 machine is a line of code, not a constant. Between chunks the reader at work may leave a short way in
 `stream.quiet`: it deals with chunks that settle nothing (no mark begins in them, or one goes on), which are
-most. Both ways make the same events.
+most. Both ways make the same events. To wake the readers costs as much as many chunks of the short way, so
+they are woken seldom: from value to value, and from call to call, a model writes what its template writes,
+and as long as that is what comes, it is waited for (`seams.py`). Nothing is to be said in the meantime but
+the end of a value, and that is said with the next key. From one raw value to the next not even that wakes
+the readers (`raws.py`). A seam decides nothing: what has come is read by the same rules, at the end of the
+text too.
 """
 
 from __future__ import annotations

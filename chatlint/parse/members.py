@@ -10,8 +10,9 @@ from chatlint.limits import NESTING
 from chatlint.parse.layouts import Layout, Way
 from chatlint.parse.literals import Write, container, quoted, string, typed
 from chatlint.parse.markers import MORE, NO, Found, begun, fit, take
-from chatlint.parse.raws import LONGEST_KEY, NOWHERE, Echo, Outer, RawReader, Spot, unquoted
+from chatlint.parse.raws import Echo, RawReader
 from chatlint.parse.schemas import ANYTHING, STRING, Schema
+from chatlint.parse.spots import LONGEST_KEY, NOWHERE, Outer, Spot, unquoted
 from chatlint.parse.stream import Reading, Stream, blank
 
 _SECTION, _SECTION_END = "<![CDATA[", "]]>"

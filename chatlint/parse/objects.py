@@ -9,9 +9,11 @@ from collections.abc import Callable
 from chatlint.parse.literals import Unwrapped, Write, container, decoded, literal, plain, string
 from chatlint.parse.patterns import NAME, Skeleton
 from chatlint.parse.schemas import Tools
+from chatlint.parse.seams import NONE, Seam
 from chatlint.parse.stream import Reading, Stream
 
 _short = re.compile(r'"(?:[^"\\]|\\.){0,256}"|\'(?:[^\'\\]|\\.){0,256}\'', re.DOTALL).match
+_key = re.compile(r'"([^"\\]{0,256}+)"\s{0,64}+:').match
 _word = re.compile(r"[^\s,{}\[\]\"':]{1,64}").match
 _quotes = {quote: re.compile(rf"[{quote}\\]").search for quote in "'\""}
 """Finds what may end a quoted text, or hide its end."""
@@ -35,7 +37,7 @@ class ObjectReader:
 
     `announce(name, id)` is called once, as soon as both are certain (the id only where it comes before the
     arguments); after that the arguments stream. With `declared` the call counts only if its tool is declared;
-    `bare`, only if its arguments have begun.
+    `bare`, only if its arguments have begun. `bridge`: what usually stands between name and arguments.
     """
 
     def __init__(
@@ -47,6 +49,7 @@ class ObjectReader:
         write: Write,
         declared: bool,
         bare: bool,
+        bridge: Seam = NONE,
     ) -> None:
         self._skeleton = skeleton
         self._stream = stream
@@ -55,6 +58,7 @@ class ObjectReader:
         self._write = write
         self._declared = declared
         self._bare = bare
+        self._bridge = bridge
         self._name = ""
         self.id = ""
         self._said = False
@@ -111,18 +115,28 @@ class ObjectReader:
             if char == ",":
                 stream.at += 1
                 continue
-            key = yield from self._short_text()
-            if key is None or (stream.solid() or (yield from stream.skip_blank())) != ":":
-                return False
-            stream.at += 1
+            key = self._plain_key()
+            if key is None:
+                key = yield from self._short_text()
+                if key is None or (stream.solid() or (yield from stream.skip_blank())) != ":":
+                    return False
+                stream.at += 1
             if not (yield from self._member((*path, key))):
                 return False
         return False
 
+    def _plain_key(self) -> str | None:
+        """A key and its colon, if all of it has come, and nothing in it is unusual."""
+        found = _key(self._stream.text, self._stream.at)
+        if found is None:
+            return None
+        self._stream.at = found.end()
+        return found[1]
+
     def _member(self, path: tuple[str, ...]) -> Reading[bool]:
         """One value, by what the skeleton has in its place."""
         skeleton = self._skeleton
-        char = yield from self._stream.skip_blank()
+        char = self._stream.solid() or (yield from self._stream.skip_blank())
         if skeleton.arguments[-1] == NAME and len(path) == len(skeleton.arguments) and char == "{":
             self._name = path[-1]
             return (yield from self._arguments(char))
@@ -152,6 +166,7 @@ class ObjectReader:
         waits = unsure or (self._skeleton.id is not None and self._skeleton.id_first and not self.id)
         if not waits:
             self._say()
+            yield from self._stream.along(self._bridge)
         return True
 
     def _arguments(self, char: str) -> Reading[bool]:

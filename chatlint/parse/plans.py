@@ -68,6 +68,8 @@ class Plan:
     """The same, up to where the next call is entered; None if that is not certain."""
     opening: Seam
     """From the mark behind the name to the first key."""
+    bridge: Seam
+    """In an object literal, from the name to the first character of the arguments."""
     ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
     """Step → the marks that may stand there, with the step after each: its own, and the one before the
     arguments (an id may be missing)."""
@@ -105,6 +107,7 @@ def compile_calls(calls: ToolCalls, output: OutputFormat, *, loose: bool = False
         loose=loose,
         between=_between(calls),
         opening=_opening(calls),
+        bridge=NONE if text else _bridge(calls.body),
         ways_on={i: _ways_on(steps, i) for i, step in enumerate(steps) if isinstance(step, Marker)},
     )
 
@@ -148,6 +151,15 @@ def _opening(calls: ToolCalls) -> Seam:
         return NONE
     trail = before[len(before.rstrip()) :]
     return Seam(exact(trail, calls.members.start, calls.members.member), beyond_name)
+
+
+def _bridge(body: str) -> Seam:
+    """Only where the arguments are what follows the name."""
+    before, found, _ = body.partition(NAME)[2].partition(ARGUMENTS)
+    if not found or slots(before):
+        return NONE
+    text = exact(before).removeprefix('"')
+    return Seam("", beyond_name, [text if text.endswith('"') else text + "{"])
 
 
 def _marks(*patterns: str) -> list[Marker]:

@@ -9,66 +9,19 @@ machine whose state is the value at hand. Whatever is not usual is left to the r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from chatlint.parse.events import Event
-from chatlint.parse.layouts import Layout, Way
+from chatlint.parse.layouts import Layout
 from chatlint.parse.literals import Write, escaped, literal, quoted, typed
-from chatlint.parse.markers import MORE, NO, Found, MarkerSet, fit
-from chatlint.parse.schemas import STRING, Schema
-from chatlint.parse.stream import Reading, Stream, blank
+from chatlint.parse.markers import MORE, NO, Found
+from chatlint.parse.schemas import Schema
+from chatlint.parse.spots import LONGEST_KEY, NOWHERE, Spot, unquoted
+from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
 Echo: TypeAlias = Callable[[str], Event]
-LONGEST_KEY = 512
-"""Longest key, in characters."""
 _LONG = 128
 """From so many characters on text is long."""
-
-
-class Outer(NamedTuple):
-    """What ends the value around: its closing mark, for its key."""
-
-    ends: MarkerSet[None]
-    key: str
-
-    def match(self, stream: Stream, at: int) -> Found[None] | int:
-        """The outer value's closing mark at a place; NO, or MORE."""
-        return fit(self.ends, stream, at, self.key)
-
-
-NOWHERE = Outer(MarkerSet(()), "")
-
-
-class Spot(NamedTuple):
-    """Where a value stands."""
-
-    layout: Layout
-    way: Way
-    key: str
-    schema: Schema
-    around: Schema
-    """That of the object or array the value is in."""
-    outer: Outer
-    depth: int
-
-    def next(self, way: Way, key: str) -> Spot:
-        """Where the next member's value stands."""
-        schema = self.around.member(key)
-        return Spot(self.layout, way, key, schema, self.around, self.outer, self.depth)
-
-    @property
-    def streams(self) -> bool:
-        """Whether the value can be nothing but a raw string."""
-        way, types = self.way, self.schema.types
-        return way.raw and (types == STRING or (way.types == STRING and (types is None or "string" in types)))
-
-    def holds_literal(self, char: str) -> bool:
-        """Whether a value that begins with `char` is a container or quoted, not raw."""
-        if char in "{[(":
-            types = self.schema.types
-            return not (self.way.raw and (types is None or "string" in types))
-        return char in "\"'" and not self.way.raw
-
 
 GO, OVER = 0, 1
 """Beside NO and MORE: what was read is usual, and there may be more to read; it is, and nothing follows."""
@@ -78,7 +31,9 @@ class RawReader:
     """Reads raw values of one call, JSON text going to `write`. `echo`: what becomes of text that is said at
     once."""
 
-    __slots__ = ("_at", "_echo", "_held", "_json", "_spot", "_stream", "_verdict", "_write", "ahead", "over")
+    __slots__ = (
+        "_at", "_echo", "_held", "_json", "_spot", "_stream", "_verdict", "_write", "ahead", "over",
+    )  # fmt: skip
 
     def __init__(self, stream: Stream, write: Write, echo: Echo) -> None:
         self._stream = stream
@@ -116,7 +71,6 @@ class RawReader:
     def read(self, spot: Spot) -> Reading[bool]:
         """The value that begins here and its closing mark, and those that follow as usual."""
         self._start(spot)
-        self._verdict = MORE
         if spot.streams:
             self._write('"')
         return (yield from self.resume())
@@ -142,7 +96,7 @@ class RawReader:
         return True
 
     def _start(self, spot: Spot) -> None:
-        self._spot, self.ahead = spot, None
+        self._spot, self.ahead, self._verdict = spot, None, MORE
         self._held = None if spot.streams else []
 
     # Value after value, as the format usually writes them
@@ -156,25 +110,51 @@ class RawReader:
             self._write(self._json)
         if self._verdict == MORE:
             stream.trim()
-            stream.quiet = self._hush
+            stream.quiet = self._quiet()
 
-    def _hush(self, chunk: str) -> list[Event] | None:
+    def _quiet(self) -> Quiet:
         """The short way. Where something is unusual it wakes the readers."""
-        stream, way = self._stream, self._spot.way
-        text = stream.text + chunk
-        if self.ahead is None:
-            if self._held is None and not way.special(text):
-                stream.text = ""
-                return [self._echo(text)] if text else []
-            if text in way.seam.beginnings:
-                stream.text = text
-                return []
-            if self._held is None and not way.closing(text):
-                stream.text = ""
-                return [self._echo(escaped(text))]
+        stream, heed, echo, special = self._stream, self._heed, self._echo, self._spot.way.special
+
+        def hush(chunk: str) -> list[Event]:
+            text = stream.text + chunk
+            if special(text):
+                return heed(text)
+            stream.text = ""
+            return [echo(text)] if text else []
+
+        return hush if self._held is None and self.ahead is None else self._stir
+
+    def _stir(self, chunk: str) -> list[Event]:
+        text = self._stream.text + chunk
+        return self._heed(text) if self.ahead is None else self._go_through(text)
+
+    def _heed(self, text: str) -> list[Event]:
+        """More of the value at hand, with something in it that may be more than its text."""
+        stream, way, stop = self._stream, self._spot.way, 0
+        rest = text
+        if text not in way.seam.beginnings:
+            hit = way.closing(text)
+            stop = hit.start() if hit else len(text)
+            rest = text[stop:]
+            if hit and rest not in way.seam.beginnings:
+                return self._go_through(text)
+        stream.text = rest
+        if self._held is not None:
+            self._held.append(text[:stop])
+            return []
+        return [self._echo(escaped(text[:stop]))] if stop else []
+
+    def _go_through(self, text: str) -> list[Event]:
+        """Text in which the value at hand may end, or with which the one ahead begins."""
+        stream, seam = self._stream, self._spot.way.seam
+        if self.ahead is None and text.startswith(seam.text) and seam.begun(text, 0):
+            stream.text = text
+            return []
         self._take(text, 0)
         stream.text = text[self._at :]
         if self._verdict == MORE:
+            stream.quiet = self._quiet()
             return [self._echo(self._json)] if self._json else []
         if self._json:
             self._write(self._json)
@@ -329,12 +309,6 @@ class RawReader:
             settled = (places.settled(text, at), outer.ends.settled(text, at, outer.key))
             return at if stream.final or settled != (NO, NO) else MORE
         return NO if fitting == (NO, NO) else at
-
-
-def unquoted(key: str) -> str:
-    """A key without whitespace and quotes around it."""
-    key = key.strip()
-    return key[1:-1] if len(key) > 1 and key[0] in "\"'" and key[-1] == key[0] else key
 
 
 def _overlap(text: str, lead: str, ended: bool) -> int:

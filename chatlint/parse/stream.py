@@ -70,10 +70,10 @@ class Stream:
         self.text = self.text[self.at :] + chunk
         self.at = 0
 
-    def keep(self) -> None:
-        """From here on, used text is kept, so that `rewind` can come back."""
+    def keep(self, ahead: int = 0) -> None:
+        """From here, or some characters on, used text is kept, so that `rewind` can come back."""
         self._kept.clear()
-        self._from = self.at
+        self._from = self.at + ahead
         self._keeping = True
 
     def rewind(self) -> None:
@@ -109,16 +109,17 @@ class Stream:
 
     def along(self, seam: Seam) -> Reading[None]:
         """Waits while what comes is the beginning of a seam."""
-        begun = seam.begun
+        begun, beginnings = seam.begun, seam.beginnings
 
         def wait(chunk: str) -> list[Event] | None:
             text = self.text + chunk
-            if not begun(text, self.at):
+            if text not in beginnings and not begun(text, 0):
                 return None
             self.text = text
             return []
 
         while self.patient and begun(self.text, self.at):
+            self.trim()
             self.quiet = wait
             yield
             self.quiet = None
