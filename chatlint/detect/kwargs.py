@@ -31,8 +31,7 @@ _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
 _TEXT = r"""(?:'[^'\n]{0,40}'|"[^"\n]{0,40}")"""
 _CHANGED = r"(?:\s*\|\s*\w+(?:\([^()]{0,40}\))?|\.\w+\(\)){0,4}\)?"
 """Filters and methods between a name and what it is compared with."""
-_MORE_OR_LESS = r"\b{name}\s*[<>]=?\s*(\d{{1,6}})?|(\d{{1,6}})?\s*[<>]=?\s*{name}\b"
-"""A name on either side of an order, with the number on the other side if there is one."""
+_ORDER = re.compile(r"(\w+)\s*[<>]=?\s*(\w+)")
 _ANY_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 
@@ -58,12 +57,23 @@ def _values_of(source: str, name: str) -> tuple[JSON, ...]:
         return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(bare, name) else ()))
     if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", bare):
         return ()
-    if number := re.search(_MORE_OR_LESS.format(name=name), bare):
-        edge = int(number[1] or number[2] or 0)
+    edge = _edges(code).get(name)
+    if edge is not None:
         return (max(edge - 1, 0), edge + 1)
     if re.search(rf"\{{\{{-?\s*{name}\b(?!\s*if\b)|[~+]\s*{name}\b|\b{name}\s*[~+]", bare):
         return (NEEDLE,)
     return (True, False)
+
+
+@lru_cache(maxsize=4)
+def _edges(code: str) -> dict[str, int]:
+    """Names that are more or less than something, with the number that it is, or 0."""
+    found: dict[str, int] = {}
+    for one, other in _ORDER.findall(_ANY_TEXT.sub("''", code)):
+        for name, edge in ((one, other), (other, one)):
+            if not name[0].isdigit():
+                found.setdefault(name, int(edge) if edge.isdecimal() and len(edge) < 7 else 0)
+    return found
 
 
 @lru_cache(maxsize=4)

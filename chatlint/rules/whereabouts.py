@@ -96,28 +96,33 @@ def _in_literal(source: str, prompt: Prompt, position: int) -> tuple[int, int]:
     if (span.origin.line, span.origin.column) != place or not span.origin.column:
         return place
     start = _offset(source, *place)
-    if printed := _printed_behind(source, start, prompt, span, position):
-        return printed
+    tag = _tag_behind(source, start, prompt, span, position)
+    if tag >= 0:
+        return _moved(source, place, start, tag)
     text = prompt.piece(span)[: position - span.start + 1]
     for quoted in (True, False):
         end = _walked(source, start, text[:-1], quoted=quoted)
-        breaks = list(_NEWLINE.finditer(source, start, end)) if end > start else []
-        if breaks:
-            return place[0] + len(breaks), end - breaks[-1].end() + 1
+        moved = _moved(source, place, start, end) if end > start else place
+        if moved[0] > place[0]:
+            return moved
     return place
 
 
-def _printed_behind(
-    source: str, start: int, prompt: Prompt, span: Span, position: int
-) -> tuple[int, int] | None:
-    """The `{{` that stands at once behind a text of the template, where what is at `position` follows it."""
+def _tag_behind(source: str, start: int, prompt: Prompt, span: Span, position: int) -> int:
+    """The index of the `{{` that stands at once behind a text of the template, where what is at `position`
+    follows it; -1 for none."""
     follows = any(one.start == span.end and one.start <= position < one.end for one in prompt.spans)
     end = _walked(source, start, prompt.piece(span), quoted=False) if follows else -1
     tag = _PRINTS.match(source, end) if end > start else None
-    if tag is None:
-        return None
-    lines = list(_NEWLINE.finditer(source, 0, tag.end()))
-    return len(lines) + 1, tag.end() - (lines[-1].end() if lines else 0) + 1
+    return tag.end() if tag else -1
+
+
+def _moved(source: str, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:
+    """The place of the index `end`, where `start` is that of `place`."""
+    breaks = list(_NEWLINE.finditer(source, start, end))
+    if breaks:
+        return place[0] + len(breaks), end - breaks[-1].end() + 1
+    return place[0], place[1] + end - start
 
 
 def _offset(source: str, line: int, column: int) -> int:

@@ -22,6 +22,11 @@ JSON = "{ {%- for k, v in a.items() %}{{ ', ' if not loop.first }}{{ k | tojson 
     [
         (TAGS, "needs an object", "Refuse texts with `raise_exception`"),
         (f"{{% if a is string %}}{{{{ a }}}}{{% else %}}{TAGS}{{% endif %}}", "raw", "Refuse texts with"),
+        (
+            "{% if a is string %}{{ raise_exception('no texts') }}{% endif %}" + TAGS,
+            "needs an object",
+            "Have callers parse texts: Jinja reads no JSON.",
+        ),
         (JSON, "needs an object", "`{% if arguments is string %}"),
         ("{{ a | tojson }}", "escaped twice", "`{% if arguments is string %}"),
     ],

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
+_CALLERS = "Have callers parse texts: Jinja reads no JSON."
 _NO_JSON = "Refuse texts with `raise_exception`, or have callers parse them: Jinja reads no JSON."
 _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"
 
@@ -107,13 +108,14 @@ def _one_shape(seen: list[Observation], given: str, wanted: str, fix: str) -> It
     failed = [one for one in seen if faulted(one) or declined(one)]
     lost = [one for one in seen if one.prompt and named(one) and not call_shown(one)]
     if failed:
-        verb = "it is refused" if declined(failed[0]) else "the template breaks"
+        refused = declined(failed[0])
+        verb = "it is refused" if refused else "the template breaks"
         yield Cause(
             key=f"needs {wanted}",
             message=f"arguments must be {wanted}; with {given} {verb}: {said(failed[0])}",
             consequence=_failing(given),
             sights=tuple(Sight(one) for one in failed),
-            fix=fix,
+            fix=_CALLERS if refused and fix is _NO_JSON else fix,
             mending=_MENDING,
         )
     elif lost:
