@@ -121,6 +121,15 @@ def test_a_name_that_nobody_sets(told):
     assert "role-support" not in found
 
 
+def test_names_behind_the_one_that_breaks_first(infos):
+    """The template breaks on the first; whether it needs the others is asked with that one set."""
+    source = "{{ preamble + ' ' }}{{ 'Today: ' + today }}{{ mood ~ ' ' }}" + LOOP + GENERATION
+    assert [message for _, message in infos(source, "undefined-read")][:2] == [
+        "the template breaks where `preamble` is not set",
+        "the template breaks where `today` is not set",
+    ]
+
+
 PARTS = (
     "{% for m in messages %}{% if m.role == 'system' %}{{ '<|system|>' + m.content }}{% else %}<|{{ m.role }}|>"
     "{% if m.content is string %}{{ m.content }}{% else %}{% for content in m.content %}{{ content.text }}"

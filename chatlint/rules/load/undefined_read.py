@@ -26,6 +26,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from chatlint.probe.axes import SWITCH
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from chatlint.conversation import JSON
+    from chatlint.probe.case import Observation
     from chatlint.render.names import Variable
     from chatlint.rules.subject import Subject
 
@@ -101,7 +103,7 @@ def _unknown(subject: Subject) -> Iterator[Cause]:
 def _broken(subject: Subject) -> Iterator[tuple[str, tuple[Sight, ...]]]:
     """Variables whose being undefined broke a render."""
     found = Gathering()
-    for observation in subject.trace.failed:
+    for observation in (*_without_one(subject), *subject.trace.failed):
         failure = observation.failure
         match = _UNDEFINED.fullmatch(failure.message) if failure else None
         if match and subject.template.special_tokens_assumed and match[1].endswith("_token"):
@@ -109,6 +111,19 @@ def _broken(subject: Subject) -> Iterator[tuple[str, tuple[Sight, ...]]]:
         if failure and match and failure.exception == "UndefinedError":
             found.add(match[1], Sight(observation))
     yield from found
+
+
+def _without_one(subject: Subject) -> list[Observation]:
+    """Where a template answers only with variables of its own: a question with all of them but one. Which of
+    them it needs hides behind the one that it breaks on first."""
+    way = subject.footing.variant
+    names = [axis for axis in way if axis.startswith(SWITCH) and not axis.endswith("_token")]
+    if len(names) < 2:
+        return []
+    return [
+        subject.trace.look("roles/user", {axis: value for axis, value in way.items() if axis != name})
+        for name in names
+    ]
 
 
 def _called(variable: Variable, sights: Sequence[Sight]) -> Cause:

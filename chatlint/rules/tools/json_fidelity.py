@@ -118,7 +118,7 @@ def _spelling(seen: Observation, pointer: str, said: str, found: tuple[int, int]
             message="a text in a tool's JSON is escaped for HTML",
             consequence="The model reads `&lt;` and `&#39;` where the tool says `<` and `'`.",
             sights=(at(seen, pointer, "escaped for HTML"),),
-            fix="Leave `|escape` out: a prompt is no HTML.",
+            fix="Leave `|safe` and `|escape` out: a prompt is no HTML.",
         )
     return None
 
