@@ -286,7 +286,7 @@ class CallReader:
         yield from stream.along(self._plan.between)
         if link and stream.text.startswith(link.text, stream.at):
             stream.keep(link.closed)
-            stream.at += len(link.text)
+            stream.at += link.entered
             return link.entry
         stream.keep()
         in_section = True

@@ -37,6 +37,8 @@ class Link:
     text: str
     closed: int
     """So many characters of it close the call before."""
+    entered: int
+    """So many are passed where the next one is entered."""
     entry: Entry
 
 
@@ -64,12 +66,12 @@ class Plan:
     """Whether it is so much of one that any tag may stand around a call."""
     between: Seam
     """From the end of a call to the next one's first slot."""
-    link: Link | None
-    """The same, up to where the next call is entered; None if that is not certain."""
     opening: Seam
     """From the mark behind the name to the first key."""
     bridge: Seam
     """In an object literal, from the name to the first character of the arguments."""
+    link: Link | None = None
+    """Where the next call is entered behind `between`; None if that is not certain."""
     ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
     """Step → the marks that may stand there, with the step after each: its own, and the one before the
     arguments (an id may be missing)."""
@@ -91,49 +93,48 @@ def compile_calls(calls: ToolCalls, output: OutputFormat, *, loose: bool = False
     follows += _marks(
         *output.end_of_turn, *output.end_of_message, output.header, calls.section_end, calls.call_end
     )
-    separator = MarkerSet([(mark, True) for mark in _marks(calls.separator)])
     text = calls.syntax is Syntax.TEXT
-    return Plan(
+    plan = Plan(
         steps=steps,
         skeleton=None if text else skeleton(calls.body),
         entries=MarkerSet(entries),
         closers=MarkerSet(closers),
-        link=_link(calls, MarkerSet(closers), separator, MarkerSet(entries)),
-        separator=separator,
+        separator=MarkerSet([(mark, True) for mark in _marks(calls.separator)]),
         layout=_layouts(calls, follows).top(calls.members) if text and calls.members else None,
         identity=_identity(calls.id) if NAME in calls.id else None,
         id_pattern=calls.id,
         guess=calls.guess,
         loose=loose,
-        between=_between(calls),
+        between=Seam(_usual(calls), beyond_name),
         opening=_opening(calls),
         bridge=NONE if text else _bridge(calls.body),
         ways_on={i: _ways_on(steps, i) for i, step in enumerate(steps) if isinstance(step, Marker)},
     )
+    plan.link = _link(plan, _usual(calls))
+    return plan
 
 
 def _layouts(calls: ToolCalls, follows: list[Marker]) -> Layouts:
     return Layouts(calls.values, follows, calls.call_end or calls.section_end)
 
 
-def _between(calls: ToolCalls) -> Seam:
-    return Seam(_usual(calls), beyond_name)
-
-
 def _usual(calls: ToolCalls) -> str:
+    """What stands from the end of a call to the next one's first slot."""
     return exact(calls.call_end, calls.separator, calls.call_start, calls.body)
 
 
-def _link(
-    calls: ToolCalls, closers: MarkerSet[bool], separator: MarkerSet[bool], entries: MarkerSet[Entry]
-) -> Link | None:
+def _link(plan: Plan, text: str) -> Link | None:
     """Reads what usually stands between two calls with the marks that may."""
-    text = _usual(calls)
-    closed = _past(closers, False, text, 0)
-    found = entries.match(text, past_blank(text, _past(separator, True, text, closed)))
+    closed = _past(plan.closers, False, text, 0)
+    begins = _past(plan.separator, True, text, closed)
+    at = past_blank(text, begins)
+    if plan.skeleton and text[at : at + 1] == "{":
+        bare = plan.loose or begins == closed
+        return Link(text[: at + 1], closed, at, Entry(len(plan.steps) - 1, bare))
+    found = plan.entries.match(text, at)
     if not isinstance(found, Found) or not found.what.passed:
         return None
-    return Link(text[: found.end], closed, found.what)
+    return Link(text[: found.end], closed, found.end, found.what)
 
 
 def _past(marks: MarkerSet[bool], what: bool, text: str, at: int) -> int:
