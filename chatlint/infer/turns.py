@@ -119,6 +119,15 @@ def turn_of(observation: Observation, index: int = -1) -> Turn | None:
     index = index if index >= 0 else _last_assistant(messages)
     if prompt is None or index < 0:
         return None
+    known = prompt.known.get(f"turn {index}")
+    if isinstance(known, Turn) and known.case == observation.case.id:
+        return known
+    found = _turn_of(observation, prompt, index)
+    prompt.known[f"turn {index}"] = found
+    return found
+
+
+def _turn_of(observation: Observation, prompt: Prompt, index: int) -> Turn | None:
     inputs = _inputs(prompt, f"/messages/{index}/")
     first = next((number for number, (_, role) in enumerate(inputs) if isinstance(role, Part)), None)
     if first is None:
