@@ -27,6 +27,9 @@ Told: TypeAlias = "list[tuple[Rule, list[Cause]]]"
 _GIVES_WAY = "breaks-in-serving"
 _SHAPES = ("content-shape", "tool-result-shape")
 _PROMPT, _PREFIX = "generation-prompt", "prefix-break"
+_END = ("the end", "the end: user", "the end: tool", "the end: assistant")
+_GONE_WITH = {"always": _END, "a question's": (*_END, "assistant")}
+"""What breaks for the one cause in the other rule."""
 
 
 def folded(told: Told) -> Told:
@@ -56,11 +59,12 @@ def folded(told: Told) -> Told:
 
 
 def _gone(told: Told) -> Told:
-    """A generation prompt that is always there is gone when the next message comes: told once."""
-    if not any(rule.name == _PROMPT and cause.key == "always" for rule, causes in told for cause in causes):
-        return told
+    """A generation prompt that is always there is gone when the next message comes, and one that opens a
+    question is when an answer does: told once."""
+    prompts = {cause.key for rule, causes in told if rule.name == _PROMPT for cause in causes}
+    gone = {key for prompt in prompts for key in _GONE_WITH.get(prompt, ())}
     return [
-        (rule, [cause for cause in causes if rule.name != _PREFIX or not cause.key.startswith("the end")])
+        (rule, [cause for cause in causes if rule.name != _PREFIX or cause.key not in gone])
         for rule, causes in told
     ]
 

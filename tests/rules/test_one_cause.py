@@ -106,6 +106,13 @@ def test_system_text_that_only_a_last_question_has(infos):
     assert infos(source, "role-support") == [("role-support", message)]
 
 
+@pytest.mark.parametrize("prompt", ["{% if add_generation_prompt %}<|user|>{% endif %}", "<|user|>"])
+def test_a_prompt_that_opens_a_question(infos, prompt):
+    assert infos(LOOP + prompt, "generation-prompt", "prefix-break") == [
+        ("generation-prompt", "the generation prompt '<|user|>' opens a question, not an answer")
+    ]
+
+
 @pytest.mark.parametrize("always", ["<|assistant|>", "<|assistant|><|to|>user<|text|>"])
 def test_a_generation_prompt_that_is_always_there(infos, always):
     source = LOOP + always

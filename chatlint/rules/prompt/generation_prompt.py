@@ -2,7 +2,7 @@
 
 ## What it does
 Compares prompts with and without `add_generation_prompt` after a question, a second question and tool
-results with the place where an answer stands in the history.
+results with the place where an answer stands in the history, and with that where a question does.
 
 ## Why is this bad
 Without the assistant's header the model goes on with the user's turn, or writes the header itself and
@@ -75,6 +75,8 @@ _TOOLS = (
 )
 
 
+_SHOWN = 80
+"""Characters of a header that are quoted."""
 _WORD = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")
 """What a header has at least; a lone letter is a left-over of an escape."""
 
@@ -95,6 +97,9 @@ def check(subject: Subject) -> Iterator[Cause]:
         everywhere = missing[0][0] == _TEXT[0].kind
         yield _missing(missing, everywhere, _mending(subject, missing[0][2], everywhere))
         return
+    if taken := _taken_for_a_question(subject):
+        yield taken
+        return
     always = list(_always(subject))
     yield from always or _after_questions(subject)
 
@@ -114,6 +119,27 @@ def _added(subject: Subject) -> str:
     """The generation prompt that follows a question."""
     usual, without = subject.see("roles/user"), subject.see("roles/user", generation="off")
     return usual.text[len(without.text) :] if usual.text.startswith(without.text) else ""
+
+
+def _taken_for_a_question(subject: Subject) -> Cause | None:
+    """The prompt for an answer is what the history writes before questions, and not before answers."""
+    asked = subject.see("roles/user")
+    header = _added(subject).strip() or _behind_a_question(subject)
+    history = subject.see("roles/user-assistant-user", generation="off")
+    answer, question = before(history, "/messages/1/content"), before(history, "/messages/2/content")
+    if answer is None or question is None or not _WORD.search(header):
+        return None
+    if not question.rstrip().endswith(header) or answer.rstrip().endswith(header):
+        return None
+    rest = behind(history, "/messages/0/content") or ""
+    usual = history.text[len(history.text) - len(rest) : len(answer)].strip()
+    return Cause(
+        key="a question's",
+        message=f"the generation prompt {header!r} opens a question, not an answer",
+        consequence="The model goes on as the user: it asks, and does not answer.",
+        sights=(at_end(asked, f"before answers stands {usual[:_SHOWN]!r}"),),
+        fix="Write the assistant's header under `{% if add_generation_prompt %}`.",
+    )
 
 
 def _header(subject: Subject, last: _Last, axes: Variant, asked: Observation) -> str:
@@ -228,17 +254,22 @@ def _even_after_answers(header: str, ended: Observation, mending: Mending | None
     )
 
 
-def _after_questions(subject: Subject) -> Iterator[Cause]:
-    """A header that is part of every question, whatever the flag says. What only ends the question's turn is
-    no header."""
+def _behind_a_question(subject: Subject) -> str:
+    """The header that is part of every question, whatever the flag says, "" for none. What only ends the
+    question's turn is no header."""
     asked = subject.see("roles/user", generation="off")
     tail = behind(asked, "/messages/0/content")
     if not tail or asked.text != subject.see("roles/user").text:
-        return
+        return ""
     eos = subject.template.special_tokens.get("eos_token")
     output = subject.format
     ends = [_closer(subject), *(output.end_of_turn if output else ()), eos if isinstance(eos, str) else ""]
-    header = _without_ends(tail, [end for end in ends if end])
+    return _without_ends(tail, [end for end in ends if end])
+
+
+def _after_questions(subject: Subject) -> Iterator[Cause]:
+    asked = subject.see("roles/user", generation="off")
+    header = _behind_a_question(subject)
     ended = subject.see("roles/user-assistant", generation="off")
     if _WORD.search(header) and ended.text.rstrip().endswith(header) and _unasked(subject, ended):
         yield _even_after_answers(header, ended)
