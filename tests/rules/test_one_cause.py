@@ -137,6 +137,15 @@ def test_names_behind_the_one_that_breaks_first(infos):
     ]
 
 
+BROKEN = Path(__file__).parent / "json_fidelity" / "bad-unclosed-text.jinja"
+
+
+def test_json_that_is_none(infos):
+    assert infos(BROKEN.read_text(encoding="utf-8"), "json-fidelity") == [
+        ("json-fidelity", "a tool is written as JSON that is none: Expecting ',' delimiter")
+    ]
+
+
 PARTS = (
     "{% for m in messages %}{% if m.role == 'system' %}{{ '<|system|>' + m.content }}{% else %}<|{{ m.role }}|>"
     "{% if m.content is string %}{{ m.content }}{% else %}{% for content in m.content %}{{ content.text }}"

@@ -3,7 +3,8 @@
 ## What it does
 Declares a tool whose descriptions hold quotes, `<`, `&`, slashes, Chinese and an emoji, and compares what is
 written with what was said: unescaped quotes in JSON, letters as `\\uXXXX`, HTML escapes, another order of
-members. (Options of `tojson` that only some engines have are told by `engine-portability`.)
+members, and whether what begins as JSON goes on so. (Options of `tojson` that only some engines have are told
+by `engine-portability`.)
 
 ## Why is this bad
 The model was trained on one spelling of the schema. Escaped letters double the tokens of a Chinese
@@ -57,7 +58,9 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_PROBE = "schema/text-fidelity"
+_PLAIN, _PROBE = "tools/one", "schema/text-fidelity"
+_OPENED, _BEFORE = re.compile(r'\{\s*"(?:type|name|function)"\s*:'), 200
+"""How a tool in JSON begins, and how far before the function's name that is looked for."""
 _TOOL = "/tools/0/function"
 _TEXTS = (f"{_TOOL}/description", f"{_TOOL}/parameters/properties/plum/description")
 _KEY = re.compile(r"[\"']\w+[\"']\s*:\s*\"$")
@@ -68,10 +71,40 @@ _CHANGES = r"dictsort|tojson\s*\(|\|\s*(e|escape|replace|string)\b"
 def check(subject: Subject) -> Iterator[Cause]:
     # where tools are only handed to `tojson`, nothing can change their texts
     touched = looks_inside(subject) or subject.footing.mentions(_CHANGES)
-    seen = subject.see(_PROBE) if touched and advertises(subject) else None
-    if seen and seen.prompt:
+    if not touched or not advertises(subject):
+        return
+    if broken := _broken(subject.see(_PLAIN)):
+        yield broken
+        return
+    seen = subject.see(_PROBE)
+    if seen.prompt:
         yield from _spelled(seen)
         yield from _reordered(seen)
+
+
+def _broken(seen: Observation) -> Cause | None:
+    """A definition that begins as JSON and does not go on so."""
+    name = _value(seen, f"{_TOOL}/name")
+    if name is None:
+        return None
+    errors = []
+    for opened in _OPENED.finditer(seen.text, max(name[0] - _BEFORE, 0), name[0]):
+        try:
+            json.JSONDecoder(strict=False).raw_decode(seen.text, opened.start())
+        except json.JSONDecodeError as error:
+            errors.append(error)
+        else:
+            return None
+    error = max(errors, key=lambda error: error.pos, default=None)
+    if error is None or error.pos <= name[1]:
+        return None
+    return Cause(
+        key="broken",
+        message=f"a tool is written as JSON that is none: {error.msg}",
+        consequence="The model cannot tell where a member of the definition ends.",
+        sights=(Sight(seen, error.pos, min(error.pos + 1, len(seen.text)), "up to here it is JSON"),),
+        fix="Write the whole tool: `{{ tool | tojson }}`.",
+    )
 
 
 def _spelled(seen: Observation) -> Iterator[Cause]:
