@@ -37,6 +37,11 @@ BREAKS = ("warning", "breaks on hosts without `strftime_now`")
             ],
         ),
         ("Today Date: 26 Jul 2024\n", [("warning", "the template gives '26 Jul 2024' as the date")]),
+        (
+            "Today is {today}, yesterday was {yesterday}, {name}.\n",
+            [("warning", "a place for a date is printed as it is: {today}, {yesterday}")],
+        ),
+        ("{{ 'Today is {today}.'.replace('{today}', 'a day') }}\n", []),
         ("Knowledge cutoff: 2024-06-01\nYour knowledge base was last updated on 2023-10-01.\n", []),
         ("{% if tools %}" + GUARD + "{{ tools }}{% endif %}", [DAILY]),
     ],

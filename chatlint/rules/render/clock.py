@@ -2,7 +2,7 @@
 
 ## What it does
 Renders with two dates, later on the same day, and on a host that has no `strftime_now`, and looks for dates
-in the template's own text that are given as today's.
+in the template's own text that are given as today's, and for places like `{today}` that nobody fills.
 
 ## Why is this bad
 `strftime_now` came with transformers 4.46 and is missing in many engines: without a guard every request
@@ -47,16 +47,37 @@ _DATE = re.compile(
 )
 _TODAY = re.compile(r"today|current|now\b|date", re.I)
 _OTHER = re.compile(r"cut-?off|knowledge|cutting|trained|updated|until|since|version|example|released", re.I)
+_PLACE = re.compile(r"\{(?:today|yesterday|tomorrow|(?:current_?)?(?:date|time|datetime))\}", re.I)
 _BEFORE = 40
 """Characters before a date that say what it is."""
 
 
 @rule("CT204", severity=Severity.WARNING)
 def check(subject: Subject) -> Iterator[Cause]:
+    yield from _unfilled(subject)
     if "function strftime_now" in {use.name for use in subject.syntax.constructs}:
         yield from _with_clock(subject)
     else:
         yield from _written(subject)
+
+
+def _unfilled(subject: Subject) -> Iterator[Cause]:
+    """A place for a date that was to be filled by somebody else, and is printed as it is."""
+    if not any(map(_PLACE.search, (text.text for text in subject.syntax.texts))):
+        return
+    for probe in _PROBES:
+        seen = subject.see(probe)
+        found = [match for match in _PLACE.finditer(seen.text) if not _is_input(seen, match.start())]
+        if found:
+            names = ", ".join(dict.fromkeys(match.group() for match in found))
+            yield Cause(
+                key="unfilled",
+                message=f"a place for a date is printed as it is: {names}",
+                consequence=f"The model reads `{found[0].group()}` for the day that it is.",
+                sights=(Sight(seen, *found[0].span(), "nobody fills it in"),),
+                fix="Fill it with `strftime_now`, tested with `is defined`, or write no date.",
+            )
+            return
 
 
 def _with_clock(subject: Subject) -> Iterator[Cause]:
