@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from chatlint.render.hosts import Host, Refusal, host_named, prepare, refuse, special_tokens
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Likeness:
-    """Compares what two hosts prepare, as far as the template reads it. `manners` are the other server's."""
+    """Compares what two hosts prepare, as far as the template reads it. `manners` are the other server's,
+    `known` is what our host prepared, by the keys of a trace: other hosts are compared with the same."""
 
     def __init__(
         self,
@@ -25,8 +26,10 @@ class Likeness:
         ours: RenderSettings,
         theirs: RenderSettings,
         manners: Manners,
+        known: dict[Hashable, str],
     ) -> None:
         self._template = template
+        self._known = known
         self._names = frozenset(variable.name for variable in syntax.variables) | {"messages"}
         self._manners = manners
         self._sides = tuple(
@@ -37,12 +40,14 @@ class Likeness:
         first, second = (host.restricts_globals for host, _, _ in self._sides)
         self._other_globals = first != second and ("dict" in self._names or bool(syntax.private))
 
-    def holds(self, request: RenderRequest) -> bool:
+    def holds(self, key: Hashable, request: RenderRequest) -> bool:
         """Whether both hosts give the same for this request. Order and types count: templates print them."""
         if self._other_globals:
             return False
-        ours, theirs = (self._prepared(request, *side) for side in self._sides)
-        return ours == theirs
+        ours, theirs = self._sides
+        if key not in self._known:
+            self._known[key] = self._prepared(request, *ours)
+        return self._known[key] == self._prepared(request, *theirs)
 
     def _prepared(
         self, request: RenderRequest, host: Host, tokens: Mapping[str, object], settings: RenderSettings

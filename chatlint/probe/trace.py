@@ -6,9 +6,10 @@ rules share their renders: what one has asked the other has for nothing."""
 from __future__ import annotations
 
 import json
+import marshal
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.conversation import JSON, Conversation, JSONObject, Message
 from chatlint.errors import UsageError
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from chatlint.probe.likeness import Likeness
     from chatlint.render.shaping import Manners
 
+Key: TypeAlias = tuple[bytes, bytes, bytes, bool, bool | str]
+"""What is rendered, as something to look up."""
 _SETTING = re.compile(r",(?=[a-z_]+(?:\.\w+)?=)")
 
 
@@ -60,10 +63,10 @@ class Trace:
         self._cases: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
         self._named: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
         self._asked: dict[str, Observation] = {}
-        self._rendered: dict[str, Rendered] = {}
+        self._rendered: dict[Key, Rendered] = {}
         self._held: dict[int, tuple[Case, Observation]] = {}
         """By the identity of a case, which is kept so that it stays its own."""
-        self._json: dict[int, tuple[object, str]] = {}
+        self._contents: dict[int, tuple[object, bytes]] = {}
         self._lines: set[int] = set()
         self._coverable: frozenset[int] | None = None
         self._drops_null: bool | None = None
@@ -157,13 +160,13 @@ class Trace:
             self._render({key: _request(case)})
         return self._rendered[key]
 
-    def _borrow(self, cases: Iterable[tuple[str, Case]]) -> None:
+    def _borrow(self, cases: Iterable[tuple[Key, Case]]) -> None:
         """What another host gives the template just as this one, that host's trace renders."""
         if self._alike is None:
             return
         other, likeness = self._alike
         for key, case in cases:
-            if key not in self._rendered and likeness.holds(_request(case)):
+            if key not in self._rendered and likeness.holds(key, _request(case)):
                 self._rendered[key] = other.rendered(case)
 
     def _same(self, observation: Observation, case: Case) -> Observation:
@@ -176,7 +179,7 @@ class Trace:
         """Whether it was made here, not in another trace of the same template."""
         return self._asked.get(observation.case.id) is observation
 
-    def _render(self, requests: Mapping[str, RenderRequest]) -> None:
+    def _render(self, requests: Mapping[Key, RenderRequest]) -> None:
         if not requests:
             return
         for key, request in requests.items():
@@ -198,7 +201,7 @@ class Trace:
             return _TOO_SLOW
         return None
 
-    def _key(self, case: Case) -> str:
+    def _key(self, case: Case) -> Key:
         """Two cases with equal keys give equal renders. The order of members counts: templates can print it.
         Where the host drops members that are null, null and absent are one."""
         if self._drops_null is None:
@@ -207,22 +210,20 @@ class Trace:
             host = HOSTS.get(self.settings.host)
             self._drops_null = host is not None and host.drops_null_fields
         conversation = case.conversation
-        rest = conversation.documents, conversation.template_kwargs
-        return "\n".join(
-            (
-                self._written(conversation.messages, self._drops_null),
-                self._written(conversation.tools),
-                _json(rest) if any(rest) else repr(rest),
-                f"{case.add_generation_prompt} {case.continue_final_message!r}",
-            )
+        return (
+            self._content(conversation.messages, self._drops_null),
+            self._content(conversation.tools),
+            _bytes((conversation.documents, conversation.template_kwargs)),
+            case.add_generation_prompt,
+            case.continue_final_message,
         )
 
-    def _written(self, values: Sequence[JSONObject] | None, without_null: bool = False) -> str:
-        """Messages or tools as JSON. Variants of a probe have them in common."""
-        known = self._json.get(id(values))
+    def _content(self, values: Sequence[JSONObject] | None, without_null: bool = False) -> bytes:
+        """Messages or tools as bytes. Variants of a probe have them in common."""
+        known = self._contents.get(id(values))
         if known is None or known[0] is not values:
             given = tuple(map(_without_null, values)) if values and without_null else values
-            known = self._json[id(values)] = values, _json(given)
+            known = self._contents[id(values)] = values, _bytes(given)
         return known[1]
 
     def _count(self, rendered: Rendered) -> None:
@@ -331,8 +332,16 @@ def _without_null(message: Message) -> Message:
     return {name: value for name, value in message.items() if value is not None}
 
 
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+def _bytes(value: object) -> bytes:
+    """The same bytes only for equal values, types and order included. What is no plain data goes as JSON."""
+    try:
+        return marshal.dumps(value, _WITHOUT_REFERENCES)  # type: ignore[arg-type]
+    except ValueError:
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+_WITHOUT_REFERENCES = 2
+"""The version of `marshal` that writes equal values alike, however often they are referred to."""
 
 
 def _observation(case: Case, rendered: Rendered) -> Observation:

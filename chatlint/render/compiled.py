@@ -193,8 +193,8 @@ def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:
         str_join=concatenated,
     )
     namespace.update(_literals(namespace["literals"], source))  # type: ignore[arg-type]
-    by_line: dict[int, Source] = {}
-    lines = [by_line.setdefault(place[0], computed_source(place[0])) for place in places]
+    by_line = {number: computed_source(number) for number in {place[0] for place in places}}
+    lines = [by_line[place[0]] for place in places]
     return Compiled(
         environment,
         namespace["root"],  # type: ignore[arg-type]

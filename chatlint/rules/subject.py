@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,8 @@ class Subject:
     _call_form: CallForm | None = None
     _serving: Serving | None = None
     _others: dict[str, Trace] = field(default_factory=dict)
+    _prepared: dict[Hashable, str] = field(default_factory=dict)
+    """What this host prepares, as other hosts are compared with it."""
 
     @property
     def syntax(self) -> Syntax:
@@ -177,7 +179,9 @@ class Subject:
 
         settings = replace(self.trace.settings, host=host)
         manners = self.manners(host)
-        likeness = Likeness(self.template, self.syntax, self.trace.settings, settings, manners)
+        likeness = Likeness(
+            self.template, self.syntax, self.trace.settings, settings, manners, self._prepared
+        )
         return Trace(
             self.template,
             settings,
