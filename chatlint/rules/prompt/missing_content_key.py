@@ -48,12 +48,14 @@ if TYPE_CHECKING:
 
     from chatlint.rules.subject import Subject
 
+_MENDING = Mending(with_default("content", "''"), lambda _: False, ("content", ("empty", "absent")))
 _PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
 
 
 @rule("CT307", severity=Severity.ERROR)
 def check(subject: Subject) -> Iterator[Cause]:
     way = supported(subject)
+    beside_null = way is None
     if way is None and subject.syntax.reads_field("/messages/*", "tool_calls"):
         way = {}  # it may write calls only beside content that is null, which hosts leave out
     if way is None or subject.see(BOTH, way, content="absent").prompt:
@@ -79,6 +81,8 @@ def check(subject: Subject) -> Iterator[Cause]:
             message=f"an assistant message with tool calls and no content breaks: {said(broken[0])}",
             consequence="The second request of every agent whose calls have no text fails.",
             sights=tuple(Sight(one) for one in broken),
-            fix="`{{ message.content or '' }}`, or test `message.content is defined`.",
-            mending=Mending(with_default("content", "''"), lambda _: False, ("content", ("empty", "absent"))),
+            fix="Ask for `message.tool_calls`, not for content that is null."
+            if beside_null
+            else "`{{ message.content or '' }}`, or test `message.content is defined`.",
+            mending=None if beside_null else _MENDING,
         )
