@@ -146,6 +146,20 @@ def test_json_that_is_none(infos):
     ]
 
 
+ONE_FOR_ALL = Path(__file__).parent / "media_placeholders" / "bad-one-for-all.jinja"
+
+
+def test_one_placeholder_for_all_sounds(infos):
+    source = ONE_FOR_ALL.read_text(encoding="utf-8")
+    one, *others = infos(source, "media-placeholders")
+    assert one[1] == "of two sounds in one message, only one is written"
+    assert not any("moved" in message for _, message in others)
+    each = source.replace("{% set heard.any = true %}", "<|sound|>").replace(
+        "{{- '<|sound|>' if heard.any }}", ""
+    )
+    assert infos(each, "media-placeholders")[0][1].startswith("sounds are moved away")
+
+
 PARTS = (
     "{% for m in messages %}{% if m.role == 'system' %}{{ '<|system|>' + m.content }}{% else %}<|{{ m.role }}|>"
     "{% if m.content is string %}{{ m.content }}{% else %}{% for content in m.content %}{{ content.text }}"

@@ -33,6 +33,7 @@ the wrong place.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.conversation import with_value
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _CONTENT = "/messages/0/content"
+_NUMBER = re.compile(r"\d+")
 _UNSEEN = "The model answers about something that it never saw."
 
 
@@ -105,12 +107,15 @@ def _rank(kind: _Kind) -> tuple[int, int]:
 
 def _misplaced(kind: _Kind, plain: Observation) -> Iterator[Cause]:
     lost = kind.written.count("") if kind.written is not None else 0
-    if lost == 1:
+    gathered = lost == 2 and _elsewhere(kind, plain) and _once(kind, plain)
+    if lost == 1 or gathered:
         yield Cause(
             key=f"{kind.name}: one lost",
             message=f"of two {_PLURAL[kind.name]} in one message, only one is written",
             consequence=_UNSEEN,
             sights=(at(kind.seen, _CONTENT, "two were sent"),),
+            severity=Severity.WARNING if gathered else None,
+            confidence=Confidence.MEDIUM if gathered else Confidence.HIGH,
             fix="Write a placeholder for every part.",
         )
     elif lost and _elsewhere(kind, plain):
@@ -141,6 +146,13 @@ def _elsewhere(kind: _Kind, plain: Observation) -> bool:
     third = len("Obsidian")  # its header may be repeated, which is no placeholder
     ours, usual = ("".join(one.text.split()) for one in (kind.seen, plain))
     return len(ours) - third > len(usual)
+
+
+def _once(kind: _Kind, plain: Observation) -> bool:
+    """Whether one placeholder stands for all: tags that are not there beside texts alone, each once, whatever
+    numbers they have."""
+    tags = [_NUMBER.sub("#", tag) for tag in TAG.findall(kind.seen.text) if tag not in plain.text]
+    return bool(tags) and len(tags) == len(set(tags))
 
 
 def _unknown(subject: Subject, kind: _Kind) -> Iterator[Cause]:
