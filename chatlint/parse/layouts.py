@@ -11,7 +11,7 @@ from chatlint.parse.markers import Found, Marker, MarkerSet, beginnings, marker
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 from chatlint.parse.patterns import KEY, VALUE, Slot, slots, split_at
 from chatlint.parse.schemas import ALL, STRING, Types
-from chatlint.parse.seams import NONE, Seam, exact, past_blank
+from chatlint.parse.seams import LONGEST, NONE, Seam, exact, past_blank
 from chatlint.records import dataclass
 
 T = TypeVar("T")
@@ -196,7 +196,7 @@ def _closing(lead: str, first: str) -> Search:
 def _up_to_end(layout: Layout, text: str) -> str:
     """So much of a text as it takes to know that all members have come; "" if it does not tell."""
     at = past_blank(text, 0)
-    for size in range(at + 1, len(text) + 1):
+    for size in range(at + 1, min(len(text), LONGEST) + 1):
         found = layout.places.settled(text[:size], at)
         if isinstance(found, Found):
             return text[:size] if found.what == "end" else ""
@@ -216,7 +216,7 @@ def _join(ways: list[Way], layout: Layout, following: str, over: str) -> None:
             way.over = ended if whole and over and not usual.startswith(ended) else ""
             way.ended = len(exact(way.end))
             way.seam = Seam(usual, beyond, [*bare, way.over])
-            way.joins = certain and whole
+            way.joins = certain and whole and way.seam.text != ""
 
 
 def _leads_to_key(layout: Layout, following: str) -> bool:

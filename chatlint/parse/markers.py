@@ -15,6 +15,7 @@ from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
 from chatlint.parse.events import Event
 from chatlint.parse.patterns import Slot, pieces
+from chatlint.parse.seams import LONGEST
 from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
 T = TypeVar("T")
@@ -184,8 +185,8 @@ def beginnings(words: Iterable[str], depth: int = 4) -> str:
 
 @lru_cache(maxsize=1024)
 def _begun(atom: str) -> frozenset[str]:
-    """The beginnings of an atom."""
-    return frozenset(atom[:size] for size in range(1, len(atom)))
+    """The beginnings of an atom; none of a very long one, for they would be as many."""
+    return frozenset(atom[:size] for size in range(1, len(atom) if len(atom) <= LONGEST else 0))
 
 
 class MarkerSet(Generic[T]):
@@ -195,6 +196,7 @@ class MarkerSet(Generic[T]):
         "_at_first",
         "_beginnings",
         "_fitting",
+        "_long",
         "_longest",
         "_search",
         "alarm",
@@ -214,6 +216,7 @@ class MarkerSet(Generic[T]):
         }
         """First atom → the marks that may stand where it stands, of equal ones the first."""
         self._beginnings = frozenset[str]().union(*map(_begun, firsts))
+        self._long = [first for first in firsts if len(first) > LONGEST]
         self.undecided = self._beginnings - set(firsts)
         """Texts that may come to begin a mark, and are none yet."""
         self._longest = max(map(len, firsts), default=0)
@@ -251,7 +254,12 @@ class MarkerSet(Generic[T]):
 
     def _begins(self, text: str, at: int) -> bool:
         """Whether the rest of the text may be the beginning of a first atom."""
-        return text[at:] in self._beginnings if at < len(text) else bool(self.entries)
+        if at >= len(text):
+            return bool(self.entries)
+        rest = text[at:]
+        if rest in self._beginnings or not self._long:
+            return rest in self._beginnings
+        return any(rest != one and one.startswith(rest) for one in self._long)
 
     def waiting(self, stream: Stream, at: int, *, inside: bool = True) -> Quiet:
         """The short way for a reader that waits for the mark at a place: while the text from there on is the

@@ -15,6 +15,8 @@ from chatlint.parse.patterns import pieces
 
 _AHEAD = 64
 """So many characters of the key or name behind a seam are waited for along with it."""
+LONGEST = 400
+"""Longest seam, in characters; a longer one is not waited for."""
 
 
 class Seam:
@@ -25,9 +27,10 @@ class Seam:
     __slots__ = ("_beyond", "_most", "beginnings", "text")
 
     def __init__(self, text: str, beyond: Callable[[str, int], object], over: Iterable[str] = ()) -> None:
+        text = text if len(text) <= LONGEST else ""
         self.text = text
         self._beyond = beyond
-        beginnings = {one[:size] for one in over for size in range(len(one))}
+        beginnings = {one[:size] for one in over if len(one) <= LONGEST for size in range(len(one))}
         if text:
             beginnings |= {text[:size] for size in range(len(text) + 1)}
         self.beginnings = frozenset(beginnings)

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from chatlint.parse.events import ArgumentsDelta, ToolCallEnd, ToolCallStart
+from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.layouts import Layouts
 from chatlint.parse.markers import marker
 from chatlint.parse.message import assemble
@@ -154,3 +155,23 @@ def test_a_value_without_marks_after_a_nested_object() -> None:
     output = CATALOGUE["gemma4"].output
     text = '<|tool_call>call:now{e:{a:<|"|>X<|"|>},f:0}<tool_call|>'
     assert calls_of(read(output, text, cuts=True)) == [("now", {"e": {"a": "X"}, "f": 0})]
+
+
+def test_marks_may_be_very_long() -> None:
+    """The beginnings of a mark are kept: of one that long they would fill the memory."""
+    long = "x" * 200_000
+    members = Members(f"<k=⟨key⟩>⟨value⟩</{long}>\n")
+    calls = ToolCalls(
+        call_start="<c=",
+        body="⟨name⟩>⟨arguments⟩",
+        call_end=f"</c {long}>",
+        syntax=Syntax.TEXT,
+        members=members,
+    )
+    output = OutputFormat(tool_calls=calls)
+    assert all(len(way.seam.beginnings) < 1000 for _, way in plan_of(output).layout.ways.entries)
+    text = f"<c=now><k=a>1</{long}>\n<k=b>2</{long}>\n</c {long}>"
+    expected = [("now", {"a": 1, "b": 2})] * 2
+    assert calls_of(output.parser(tools=TOOLS).parse(text * 2)) == expected
+    chunks = [text[:99_999], text[99_999:] + text[:7], text[7:300_001], text[300_001:]]
+    assert calls_of(assemble(stream(output, chunks, tools=TOOLS))) == expected
