@@ -58,7 +58,7 @@ def printed_settings(settings: Settings) -> str:
 
 
 def _configured(config: str | None, targets: Sequence[str], *, isolated: bool) -> Settings:
-    here = Path.cwd()
+    here = _here()
     path = Path(config) if config else None if isolated else _nearest(targets, here)
     if path is None:
         return Settings()
@@ -66,6 +66,14 @@ def _configured(config: str | None, targets: Sequence[str], *, isolated: bool) -
     settings = read_config(path, Settings())
     _refuse_unknown(settings, str(path))
     return settings
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        hint = "change into one that is there"
+        raise UsageError("the working directory is not there any more", hint=hint) from error
 
 
 def _nearest(targets: Sequence[str], here: Path) -> Path | None:

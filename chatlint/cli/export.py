@@ -67,6 +67,8 @@ def export_target(
     wanted = Wanted(target, name, host, template, special_tokens, revision, offline, untrusted)
     with opened_in_package(wanted) as (package, trace):
         learned, prompt = learn_for(trace, known, read_kwargs(kwargs), "export/request")
+    if known and learned.tool_calls is None:
+        typer.echo("note: the template shows no tool calls, so nothing is known of their form", err=True)
     text = export_format(
         learned,
         to,

@@ -83,6 +83,10 @@ def parse_output(
         _print_events(parser, output)
     else:
         _print_chunks(parser, output, target)
+    if parser.cut:
+        typer.echo("note: a call broke off; its arguments are no whole JSON", err=True)
+    if parser.guessed:
+        typer.echo("note: read by a guess: the template shows no such reasoning or call", err=True)
 
 
 def _form(name: str | None, stream: bool) -> str:
@@ -95,10 +99,12 @@ def _form(name: str | None, stream: bool) -> str:
 
 
 def _print_message(parser: OutputParser, output: str, color: str) -> None:
+    from chatlint.parse.message import assemble
     from chatlint.report.canvas import canvas_for
     from chatlint.report.message import message_lines
 
-    message = parser.parse(b"".join(_pieces(output)).decode("utf-8", "replace"))
+    events = [event for settled in _read(parser, output) for event in settled]
+    message = assemble(events)
     canvas = canvas_for(sys.stdout, options.colour_choice(color))
     if canvas.colour or sys.stdout.isatty():
         sys.stdout.write("".join(f"{line}\n" for line in message_lines(canvas, message)))

@@ -9,6 +9,8 @@ from chatlint.text import visible
 
 _SPECIAL = re.compile(r"([\\`*_\[\]|~>])")
 _TICKS = re.compile(r"`+")
+_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+"""Code in a sentence. More backticks in a row are a template's own."""
 
 
 def html_text(text: str, longest: int = 0) -> str:
@@ -18,7 +20,7 @@ def html_text(text: str, longest: int = 0) -> str:
 
 def html_prose(text: str, longest: int = 0) -> str:
     """A sentence of chatlint's own as HTML, in which code stands between backticks."""
-    pieces = shortened(text, longest).split("`")
+    pieces = _CODE.split(shortened(text, longest))
     return "".join(
         f"<code>{html_text(piece)}</code>" if index % 2 else html_text(piece)
         for index, piece in enumerate(pieces)
@@ -54,7 +56,7 @@ def md_cell(text: str, longest: int = 0) -> str:
 
 def md_prose(text: str, longest: int = 0) -> str:
     """A sentence of chatlint's own, in which code stands between backticks."""
-    pieces = shortened(text, longest).split("`")
+    pieces = _CODE.split(shortened(text, longest))
     return "".join(md_cell(piece) if index % 2 else md_text(piece) for index, piece in enumerate(pieces))
 
 

@@ -32,6 +32,12 @@ def test_every_target_is_written(chatlint, tools, to):
     assert done.out
 
 
+def test_tools_without_a_form_of_calls_are_noted(chatlint, tools):
+    done = chatlint("export", "corpus:chatml", "--to", "lark", "--tools", tools)
+    assert done.status == 0
+    assert "shows no tool calls" in done.err
+
+
 def test_every_target_is_documented(chatlint):
     told = " ".join(chatlint("export", "--help").out.split())
     readme = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -34,6 +34,14 @@ def test_a_message_is_read(chatlint, written):
     assert json.loads(done.out) == MESSAGE
 
 
+@pytest.mark.parametrize("form", [(), ("--stream",), ("--format", "chunks")])
+def test_a_call_that_broke_off_is_noted(chatlint, written, form):
+    written.write_text(TEXT.partition('": 3}')[0], encoding="utf-8")
+    done = chatlint("parse", "corpus:qwen3", written, *form)
+    assert done.status == 0
+    assert done.err == "note: a call broke off; its arguments are no whole JSON\n"
+
+
 def test_reasoning_may_stay_in_the_content(chatlint, written):
     message = json.loads(chatlint("parse", "corpus:qwen3", written, "--no-reasoning").out)
     assert message["reasoning_content"] == ""

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -115,3 +116,15 @@ def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch):
     monkeypatch.setattr(app, "command_line", broken)
     with pytest.raises(KeyboardInterrupt):
         app.run()
+
+
+def test_a_working_directory_that_is_gone(tmp_path, bad):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = f"cd {gone} && rmdir {gone} && {sys.executable} -m chatlint check {bad}"
+    environment = {**os.environ, "PYTHONPATH": str(Path(app.__file__).parents[2])}
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, check=False, env=environment
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the working directory is not there any more")

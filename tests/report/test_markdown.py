@@ -10,11 +10,20 @@ from chatlint import check
 from chatlint.report import REPORTERS
 from chatlint.report.canvas import Canvas
 from chatlint.report.markdown import LARGEST
+from chatlint.report.markup import md_prose
 from tests.report.test_card import rendered
 
 
 def written(report):
     return REPORTERS["markdown"](report, Canvas())
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [("'⏎```‹end›' after 1, '⏎`‹end›' after 2", []), ("```` is a fence, `code` is code", ["code"])],
+)
+def test_backticks_of_a_template_are_no_code(text, code):
+    assert rendered(md_prose(text)).code == code
 
 
 def test_what_a_reader_wants_to_know(report):

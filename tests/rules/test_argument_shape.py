@@ -36,3 +36,20 @@ def test_what_is_advised(arguments: str, key: str, fix: str) -> None:
         (cause,) = causes_of(find_rule("argument-shape"), subject)
     assert cause.key == key
     assert cause.fix.startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("value", "broken"),
+    [
+        ("'>' + v", "numbers, booleans, null, lists or objects"),
+        ("v if v is string else v | tojson", ""),
+        ("v if v is not mapping else v + ''", "objects"),
+    ],
+)
+def test_values_that_break_the_template(value: str, broken: str) -> None:
+    tags = f"{{% for k, v in a.items() %}}<{{{{ k }}}}>{{{{ {value} }}}}</{{{{ k }}}}>{{% endfor %}}"
+    with subject_of(TEMPLATE.replace("ARGUMENTS", tags), learned=False) as subject:
+        causes = [one for one in causes_of(find_rule("argument-shape"), subject) if one.key == "types"]
+    assert [one.message.partition(" are ")[2].partition(":")[0] for one in causes] == (
+        [broken] if broken else []
+    )

@@ -2,7 +2,7 @@
 
 ## What it does
 Sends the arguments of a call as an object and as a JSON string, as OpenAI's API has them, and compares the
-prompts.
+prompts. Also sends arguments of every type: numbers, booleans, null, lists, objects.
 
 ## Why is this bad
 Clients and data sets store the string; engines that hand it on unparsed get it escaped a second time
@@ -49,9 +49,17 @@ from chatlint.rules.sights import at, crashes, declined, faulted, said
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
     from chatlint.rules.subject import Subject
 
+_VALUES = {
+    "arguments/integer": "numbers",
+    "arguments/false": "booleans",
+    "arguments/null": "null",
+    "arguments/array": "lists",
+    "arguments/object": "objects",
+}
+"""Probes with one argument, and what that is."""
 _CALLERS = "Have callers parse texts: Jinja reads no JSON."
 _NO_JSON = "Refuse texts with `raise_exception`, or have callers parse them: Jinja reads no JSON."
 _FIX = "`{% if arguments is string %}{{ arguments }}{% else %}{{ arguments | tojson }}{% endif %}`"
@@ -87,6 +95,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     )
     yield from _one_shape(objects, "an object", "a string", _FIX)
     yield from _one_shape(strings, "a string", "an object", _NO_JSON if own else _FIX)
+    yield from _types(subject, ids) if objects[0].prompt else ()
     yield from _escaped(strings)
     yield from _raw(subject, objects, strings) if own else ()
     yield from _python(objects)
@@ -120,6 +129,27 @@ def _one_shape(seen: list[Observation], given: str, wanted: str, fix: str) -> It
         )
     elif lost:
         yield _lost(lost, given, fix)
+
+
+def _types(subject: Subject, ids: Variant) -> Iterator[Cause]:
+    """Values that are no text break the template: `'>' + value`."""
+    if not faulted(subject.see("arguments/every-type", ids, generation="off")):
+        return
+    seen = {what: subject.see(probe, ids, generation="off") for probe, what in _VALUES.items()}
+    broken = [what for what, one in seen.items() if faulted(one)]
+    if broken:
+        yield Cause(
+            key="types",
+            message=f"the template breaks on arguments that are {_listed(broken)}: {said(seen[broken[0]])}",
+            consequence="The request that repeats such a call fails: the conversation cannot go on.",
+            sights=tuple(Sight(seen[what]) for what in broken),
+            severity=Severity.WARNING if broken == ["null"] else Severity.ERROR,
+            fix="`{{ value if value is string else value | tojson }}`",
+        )
+
+
+def _listed(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _lost(lost: list[Observation], given: str, fix: str) -> Cause:

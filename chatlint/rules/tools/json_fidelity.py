@@ -95,14 +95,14 @@ def _broken(seen: Observation) -> Cause | None:
             errors.append(error)
         else:
             return None
-    error = max(errors, key=lambda error: error.pos, default=None)
-    if error is None or error.pos <= name[1]:
+    furthest = max(errors, key=lambda error: error.pos, default=None)
+    if furthest is None or furthest.pos <= name[1]:
         return None
     return Cause(
         key="broken",
-        message=f"a tool is written as JSON that is none: {error.msg}",
+        message=f"a tool is written as JSON that is none: {furthest.msg}",
         consequence="The model cannot tell where a member of the definition ends.",
-        sights=(Sight(seen, error.pos, min(error.pos + 1, len(seen.text)), "up to here it is JSON"),),
+        sights=(Sight(seen, furthest.pos, min(furthest.pos + 1, len(seen.text)), "up to here it is JSON"),),
         fix="Write the whole tool: `{{ tool | tojson }}`.",
     )
 
