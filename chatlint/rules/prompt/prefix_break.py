@@ -51,7 +51,9 @@ _TEXT = (
     _Step("sequences/u", "sequences/ua", "assistant"),
     _Step("sequences/ua", "sequences/uau", "user"),
     _Step("sequences/uau", "sequences/uaua", "assistant"),
+    _Step("roles/system-user", "roles/system-user-assistant-user", "user"),
 )
+"""The last one: system text may be written beside the last question, and moves on with it."""
 _TOOLS = (
     _Step("sequences/uc", "sequences/uct", "tool"),
     _Step("sequences/uct", "sequences/ucta", "assistant"),
