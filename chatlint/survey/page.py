@@ -63,9 +63,12 @@ def page(
     yield from tables.reasoning(tally, anchors)
     yield from tables.failures(tally)
     matrix = matrix_of(tally, categories)
-    yield from _matrix(matrix, tally, results, anchors)
+    articles: list[str] = []  # of no more templates than the matrix has: each result is read once
+    yield from _matrix(matrix, tally, results, anchors, articles)
     yield from _evidence(matrix)
-    yield from _templates(tally, results, anchors)
+    yield '<section id="templates"><h2>What was found in each template</h2>\n'
+    yield from articles
+    yield "</section>"
     yield _foot()
 
 
@@ -95,13 +98,17 @@ def _foot() -> str:
     )
 
 
-def _matrix(matrix: Matrix, tally: Tally, results: BinaryIO, anchors: Mapping[str, str]) -> Iterator[str]:
+def _matrix(
+    matrix: Matrix, tally: Tally, results: BinaryIO, anchors: Mapping[str, str], articles: list[str]
+) -> Iterator[str]:
+    """The matrix; what was found in each of its templates goes to `articles`."""
     legend = "".join(f"<span><i class={kind}>{sign}</i>{what}</span>" for kind, sign, what in _LEGEND)
     yield '<section id="matrix" class="full"><h2>Every template, every question</h2>'
     yield "<p>Capabilities, then what rules found. A column's head sorts by it.</p>"
     yield f'<div class="legend">{legend}</div>{_switches(matrix)}'
     yield f'<div class="matrix"><table><thead>{matrix.head()}</thead><tbody>\n'
     for key, holders, row in _rows(tally, results, anchors):
+        articles.append(article(anchors[key], holders, row))
         yield matrix.row(anchors[key], holders, row)
     yield f"</tbody></table></div>{_rest(tally)}</section>"
 
@@ -132,13 +139,6 @@ def _evidence(matrix: Matrix) -> Iterator[str]:
     yield '<div class="cases">'
     yield from matrix.cases()
     yield "</div></section>"
-
-
-def _templates(tally: Tally, results: BinaryIO, anchors: Mapping[str, str]) -> Iterator[str]:
-    yield '<section id="templates"><h2>What was found in each template</h2>\n'
-    for key, holders, row in _rows(tally, results, anchors):
-        yield article(anchors[key], holders, row)
-    yield "</section>"
 
 
 def _rows(tally: Tally, results: BinaryIO, anchors: Mapping[str, str]) -> Iterator[tuple[str, Holders, Row]]:
