@@ -2,7 +2,7 @@
 
 ## What it does
 Compares the prompt of each message sequence with that of the sequence and one message more, with and
-without tools and reasoning, and says where they part.
+without tools, reasoning and system text, and says where they part.
 
 ## Why is this bad
 Servers keep the state of a prompt and go on from there. When an earlier part changes, all of it is computed
