@@ -31,13 +31,13 @@ def _chats(subject: Subject) -> bool:
     if history.prompt is None:
         history = subject.see("roles/user-assistant")
     contents = [f"/messages/{place}/content" for place in range(len(history.case.conversation.messages))]
-    if not content_shown(history, *contents) or _same_headers(history):
+    if not content_shown(history, *contents) or same_headers(history):
         return False
     tail = behind(subject.see("roles/user"), "/messages/0/content")
     return len((tail or "").split()) <= _LONG_TAIL
 
 
-def _same_headers(history: Observation) -> bool:
+def same_headers(history: Observation) -> bool:
     """Whether nothing tells a question from an answer: what stands before each is the same."""
     count = len(history.case.conversation.messages)
     places = [found for place in range(count) if (found := bounds(history, f"/messages/{place}/content"))]

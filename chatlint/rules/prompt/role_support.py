@@ -31,8 +31,8 @@ from chatlint.rules.cause import Cause, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.severity import SEVERITIES
-from chatlint.rules.sights import at_end, content_shown, declined, faulted, said
-from chatlint.rules.turns import chats
+from chatlint.rules.sights import at, at_end, bounds, content_shown, declined, faulted, said
+from chatlint.rules.turns import chats, same_headers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -138,6 +138,23 @@ def _ignored(subject: Subject) -> Iterator[Cause]:
         yield _forgotten("all that comes before the last message is dropped", history, 0, Severity.WARNING)
     elif history.prompt and not content_shown(history, "/messages/1/content"):
         yield _forgotten("answers in the history are dropped", history, 1, Severity.WARNING)
+    elif history.prompt and same_headers(history):
+        yield _together(history)
+
+
+def _together(history: Observation) -> Cause:
+    """Base models and embedders may want just that; where there are marks, they are no marks of roles."""
+    first, answer = (bounds(history, f"/messages/{place}/content") or (0, 0) for place in (0, 1))
+    between = history.text[first[1] : answer[0]].strip()
+    with_what = f": {between!r} stands before both" if between else ", they run together"
+    return Cause(
+        key="run together",
+        message=f"nothing tells questions from answers{with_what}",
+        consequence="Enough for a text to go on or to embed; in a chat the model does not know who said what.",
+        sights=(at(history, "/messages/1/content", "an answer, written as a question is"),),
+        severity=Severity.WARNING if between else Severity.INFO,
+        fix="Write the role before each message.",
+    )
 
 
 def _forgotten(what: str, seen: Observation, index: int, severity: Severity) -> Cause:

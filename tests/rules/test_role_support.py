@@ -1,0 +1,29 @@
+"""Conversations in which nothing tells who said what: enough for a base model, told in any case."""
+
+from __future__ import annotations
+
+import pytest
+
+from chatlint.rules.catalogue import find_rule
+from chatlint.rules.finding import Severity
+from chatlint.rules.run import causes_of
+from tests.rules.subjects import subject_of
+
+LOOP = "{% for m in messages %}BEFORE{{ m.content if m.content is string else m.content[0].text }}AFTER{% endfor %}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "severity"),
+    [
+        ("", "", Severity.INFO),
+        ("", "\n", Severity.INFO),
+        ("[INST] ", " [/INST]", Severity.WARNING),
+        ("<|{{ m.role }}|>", "", None),
+        ("{{ '<|user|>' if m.role == 'user' else '<|bot|>' }}", "<|end|>", None),
+    ],
+)
+def test_messages_that_nothing_tells_apart(before: str, after: str, severity: Severity | None) -> None:
+    source = LOOP.replace("BEFORE", before).replace("AFTER", after)
+    with subject_of(source, learned=False) as subject:
+        told = [one for one in causes_of(find_rule("role-support"), subject) if one.key == "run together"]
+    assert [one.severity for one in told] == ([severity] if severity else [])
