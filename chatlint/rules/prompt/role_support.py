@@ -150,7 +150,7 @@ def _together(history: Observation) -> Cause:
     return Cause(
         key="run together",
         message=f"nothing tells questions from answers{with_what}",
-        consequence="Enough for a text to go on or to embed; in a chat the model does not know who said what.",
+        consequence="Enough to go on or to embed; in a chat the model does not know who said what.",
         sights=(at(history, "/messages/1/content", "an answer, written as a question is"),),
         severity=Severity.WARNING if between else Severity.INFO,
         fix="Write the role before each message.",
