@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
@@ -32,6 +33,19 @@ def objects(values: object, name: str) -> tuple[JSONObject, ...]:
     if isinstance(values, list | tuple) and all(isinstance(value, Mapping) for value in values):
         return tuple(values)
     raise UsageError(f"{name} must be a list of objects", hint="give OpenAI chat completions as plain JSON")
+
+
+def plain_bytes(value: object) -> bytes:
+    """Bytes that are the same only for equal values of the same types, the order of members included; none
+    for what is no plain data."""
+    try:
+        return marshal.dumps(value, _WITHOUT_REFERENCES)  # type: ignore[arg-type]
+    except ValueError:
+        return b""
+
+
+_WITHOUT_REFERENCES = 2
+"""The version of `marshal` that writes equal values alike, however often they are referred to."""
 
 
 def value_at(conversation: Conversation, pointer: str) -> JSON:

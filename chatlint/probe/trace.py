@@ -6,12 +6,11 @@ rules share their renders: what one has asked the other has for nothing."""
 from __future__ import annotations
 
 import json
-import marshal
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from chatlint.conversation import JSON, Conversation, JSONObject, Message
+from chatlint.conversation import JSON, Conversation, JSONObject, Message, plain_bytes
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_CHARACTERS, TRACE_SECONDS
 from chatlint.probe.axes import applied, settled, switched
@@ -333,15 +332,8 @@ def _without_null(message: Message) -> Message:
 
 
 def _bytes(value: object) -> bytes:
-    """The same bytes only for equal values, types and order included. What is no plain data goes as JSON."""
-    try:
-        return marshal.dumps(value, _WITHOUT_REFERENCES)  # type: ignore[arg-type]
-    except ValueError:
-        return json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
-
-
-_WITHOUT_REFERENCES = 2
-"""The version of `marshal` that writes equal values alike, however often they are referred to."""
+    """What is no plain data goes as JSON."""
+    return plain_bytes(value) or json.dumps(value, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
 def _observation(case: Case, rendered: Rendered) -> Observation:

@@ -7,11 +7,10 @@ that a template never holds an object of the caller.
 from __future__ import annotations
 
 import dataclasses
-import marshal
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from chatlint.conversation import Conversation
+from chatlint.conversation import Conversation, plain_bytes
 from chatlint.limits import NESTING
 from chatlint.records import dataclass
 from chatlint.render.guard import BoundError
@@ -25,8 +24,6 @@ Wrapped: TypeAlias = (
 )
 Sources: TypeAlias = dict[int, ContainerSource]
 _KEPT_BYTES = 1_000_000
-_WITHOUT_REFERENCES = 2
-"""The version of `marshal` that writes equal values alike, however often they are referred to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +72,7 @@ class Inputs:
         return Root(given, elements, sources)
 
     def _element(self, pointer: str, given: object) -> tuple[Wrapped, Sources]:
-        content = _content(given)
+        content = plain_bytes(given)
         known = self._kept.get((pointer, content))
         if known is None:
             sources: Sources = {}
@@ -94,14 +91,6 @@ class Inputs:
         """Drop what is kept: a template changed it."""
         self._kept.clear()
         self._size = 0
-
-
-def _content(given: object) -> bytes:
-    """Bytes that are the same only for equal values of the same types; none for what is no plain data."""
-    try:
-        return marshal.dumps(given, _WITHOUT_REFERENCES)  # type: ignore[arg-type]
-    except ValueError:
-        return b""
 
 
 def wrap_root(name: str, value: object, given: object = None) -> Root:
