@@ -3,8 +3,8 @@
 What differs from Jinja's own code:
 
 - Template text and string constants are global names `c0`, `c1` …, bound to traced strings when the code is
-  loaded (`literals`), but where a string is only compared, looked up or searched for it stays a plain
-  constant.
+  loaded (`literals`), trimmed or as they stand; but where a string is only compared, looked up or searched
+  for it stays a plain constant.
 - `str()` around what is printed, `~`, `+`, `*`, `**` and `%` are the functions of `operators`.
 - `here[0] = seen[n] = n` at every statement: what is computed is known to be on that line, and which
   statements ran is known. `places[n]` are the template lines of statement `n`, the line it is on first.
@@ -16,13 +16,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TextIO
+from typing import TextIO, TypeAlias
 
 from jinja2 import Environment, nodes
 from jinja2.compiler import CodeGenerator, CompilerExit, Frame, MacroRef
 from jinja2.compiler import operators as _OPERATORS  # noqa: N812
 
-from chatlint.render.grammar import offset_of
+from chatlint.render.grammar import offset_of, untrimmed
+
+Written: TypeAlias = tuple[str, int | None, int, tuple[str, int] | None]
+"""A string of the template, its offset if that is known, its line; what it is untrimmed, and its offset then,
+where that is something else."""
 
 _SEARCHING_METHODS = frozenset(
     (
@@ -58,7 +62,7 @@ class ChatCodeGenerator(CodeGenerator):
         optimized: bool = True,
     ) -> None:
         super().__init__(environment, name, filename, stream, defer_init, optimized=False)
-        self.literals: list[tuple[str, int | None, int]] = []
+        self.literals: list[Written] = []
         self.places: list[tuple[int, ...]] = [(0,)]
         self._known_literals: dict[tuple[str, int | None], int] = {}
         self._stepping: set[int] = set()
@@ -72,12 +76,12 @@ class ChatCodeGenerator(CodeGenerator):
         self.writeline(f"literals = {tuple(self.literals)!r}")
         self.writeline(f"places = {tuple(self.places)!r}")
 
-    def literal(self, text: str, node: nodes.Node) -> str:
+    def literal(self, text: str, node: nodes.Node, other: tuple[str, int] | None = None) -> str:
         """The global name of a string that stands in the template."""
         key = (text, offset_of(node))
         index = self._known_literals.setdefault(key, len(self.literals))
         if index == len(self.literals):
-            self.literals.append((str(text), offset_of(node), node.lineno))
+            self.literals.append((str(text), offset_of(node), node.lineno, other))
         return f"c{index}"
 
     def stand(self, lines: Iterable[int]) -> None:
@@ -169,7 +173,7 @@ class ChatCodeGenerator(CodeGenerator):
     # -- expressions
 
     def visit_TemplateData(self, node: nodes.TemplateData, frame: Frame) -> None:  # noqa: N802
-        self.write(self.literal(node.data, node))
+        self.write(self.literal(node.data, node, untrimmed(node)))
 
     def visit_Const(self, node: nodes.Const, frame: Frame) -> None:  # noqa: N802
         if _is_text(node) and not self._searching:

@@ -18,7 +18,7 @@ from jinja2.runtime import Context
 
 from chatlint import __version__
 from chatlint.records import dataclass
-from chatlint.render.codegen import ChatCodeGenerator, line_and_column, line_starts
+from chatlint.render.codegen import ChatCodeGenerator, Written, line_and_column, line_starts
 from chatlint.render.environment import parse_template
 from chatlint.render.grammar import normalised
 from chatlint.render.operators import OPERATORS, concatenated
@@ -40,10 +40,9 @@ class Store(Protocol):
     def write(self, room: str, key: str, content: bytes) -> None: ...
 
 
-def code_key(source: str, trims: bool = True) -> str:
+def code_key(source: str) -> str:
     """What the code of a source is stored under: the source, Jinja, Python and our generator decide."""
-    way = () if trims else ("untrimmed",)
-    parts = (source, *way, jinja2.__version__, MAGIC_NUMBER.hex(), _generator_version())
+    parts = (source, jinja2.__version__, MAGIC_NUMBER.hex(), _generator_version())
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -64,27 +63,27 @@ def compile_template(environment: ChatEnvironment, source: str, store: Store | N
     Raises chatlint.errors.TemplateError for what does not parse, jinja2.TemplateSyntaxError and SyntaxError
     for what does not compile, RecursionError for what is nested too deep.
     """
-    code = _recent.get((source, environment.trim_blocks))
+    code = _recent.get(source)
     if code is None:
         code = _stored_code(environment, source, store)
         while len(_recent) >= _RECENT_MOST:
             del _recent[next(iter(_recent))]
-        _recent[source, environment.trim_blocks] = code
+        _recent[source] = code
     return code
 
 
 _RECENT_MOST = 4
-_recent: dict[tuple[str, bool], CodeType] = {}
+_recent: dict[str, CodeType] = {}
 """The last few: another host of the same template has the same code."""
 
 
 def _stored_code(environment: ChatEnvironment, source: str, store: Store | None) -> CodeType:
-    key = code_key(source, environment.trim_blocks) if store is not None else ""
+    key = code_key(source) if store is not None else ""
     if store is not None:
         known = _loaded(store.read(ROOM, key))
         if known is not None:
             return known
-    tree = parse_template(source, environment.trim_blocks)
+    tree = parse_template(source)
     generator = ChatCodeGenerator(environment, None, None)
     generator.visit(tree)
     code = compile(generator.stream.getvalue(), FILE_NAME, "exec", dont_inherit=True)  # type: ignore[attr-defined]
@@ -192,7 +191,7 @@ def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:
         markup_join=markup_joined,
         str_join=concatenated,
     )
-    namespace.update(_literals(namespace["literals"], source))  # type: ignore[arg-type]
+    namespace.update(_literals(namespace["literals"], source, environment.trims))  # type: ignore[arg-type]
     by_line = {number: computed_source(number) for number in {place[0] for place in places}}
     lines = [by_line[place[0]] for place in places]
     return Compiled(
@@ -207,9 +206,11 @@ def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:
     )
 
 
-def _literals(literals: tuple[tuple[str, int | None, int], ...], source: str) -> Iterator[tuple[str, Traced]]:
+def _literals(literals: tuple[Written, ...], source: str, trims: bool) -> Iterator[tuple[str, Traced]]:
     starts = line_starts(normalised(source))
-    for index, (text, offset, line) in enumerate(literals):
+    for index, (text, offset, line, other) in enumerate(literals):
+        if other and not trims:
+            text, offset = other
         place = (line, 1) if offset is None else line_and_column(starts, offset)
         yield f"c{index}", traced(text, ((len(text), literal_source(*place), 0),) if text else ())
 

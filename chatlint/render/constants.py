@@ -74,7 +74,8 @@ def texts_of(tree: list[nodes.Node]) -> tuple[TemplateText, ...]:
     found = []
     for node in tree:
         if isinstance(node, nodes.TemplateData):
-            found.append(TemplateText(node.data, node.lineno, TextKind.DATA))
+            if text := str(node.data):  # else all of it is trimmed
+                found.append(TemplateText(text, node.lineno, TextKind.DATA))
         elif isinstance(node, nodes.Const) and isinstance(node.value, str):
             found.append(TemplateText(node.value, node.lineno, TextKind.STRING))
     return tuple(found)

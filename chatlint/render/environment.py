@@ -24,19 +24,19 @@ class TemplateTooLarge(TemplateError):
     """The template is longer than `chatlint.limits` allows, or nested too deep."""
 
 
-def parse_template(source: str, trims: bool = True) -> nodes.Template:
+def parse_template(source: str) -> nodes.Template:
     """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one
-    trailing newline is dropped). The tree is shared: it must not be changed. `trims`: with `trim_blocks` and
-    `lstrip_blocks`, as transformers has it.
+    trailing newline is dropped). The tree is shared: it must not be changed. It is that of hosts that trim, with
+    what others have (`grammar.untrimmed`).
 
     Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer
     than `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.
     """
-    return _parsed(source, trims)
+    return _parsed(source)
 
 
 @lru_cache(maxsize=8)
-def _parsed(source: str, trims: bool) -> nodes.Template:
+def _parsed(source: str) -> nodes.Template:
     from jinja2 import TemplateSyntaxError
 
     from chatlint.render.grammar import parsing_environment
@@ -47,7 +47,7 @@ def _parsed(source: str, trims: bool) -> nodes.Template:
             f"a template of more than {TEMPLATE_SOURCE_CHARACTERS:,} characters", hint="shorten the template"
         )
     try:
-        return parsing_environment(trims).parse(source)
+        return parsing_environment().parse(source)
     except TemplateSyntaxError as error:
         raise TemplateError(error.message or "syntax error", line=error.lineno) from error
     except ValueError as error:  # of `int`, which reads no more than 4,300 digits

@@ -277,7 +277,7 @@ def _texts(body: Iterable[nodes.Node]) -> Iterator[str]:
     while stack:
         node = stack.pop()
         if isinstance(node, nodes.TemplateData):
-            yield node.data
+            yield str(node.data)
         elif isinstance(node, nodes.Const):
             if isinstance(node.value, str):
                 yield node.value

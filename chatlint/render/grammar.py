@@ -1,8 +1,9 @@
 """The grammar of chat templates: Jinja with `{% generation %}` and the loop controls.
 
-Nodes remember where they stand: `TemplateData`, string `Const` and whatever an output statement prints get
-the offset of their first character in the normalised source (`offset_of`), which Jinja itself does not
-keep.
+Nodes remember where they stand: `TemplateData` and string `Const` get the offset of their first character in
+the normalised source (`offset_of`), which Jinja itself does not keep. The tree is that of an environment with
+`trim_blocks` and `lstrip_blocks`, and knows what stands there without the two (`untrimmed`): data that is
+trimmed altogether is in it, too, as "". So one compilation serves both kinds of hosts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TypeAlias
 from jinja2 import nodes, pass_eval_context
 from jinja2.environment import Environment
 from jinja2.ext import Extension, LoopControlExtension
-from jinja2.lexer import Token, TokenStream
+from jinja2.lexer import Token, TokenStream, ignored_tokens, operators
 from jinja2.nodes import EvalContext
 from jinja2.parser import Parser
 from jinja2.runtime import Macro
@@ -28,6 +29,11 @@ from chatlint.render.guard import BoundError
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _SPACE = re.compile(r"\s*")
 _Names: TypeAlias = Container[str] | None
+_AS_WRITTEN = frozenset(("block_begin", "block_end", "variable_begin", "variable_end"))
+"""Tokens that the parser takes as the lexer gives them, beside names."""
+_WHOLE = frozenset(("raw_begin", "raw_end"))
+_OPENING = frozenset(("block_begin", "variable_begin", "comment_begin")) | _WHOLE
+_CLOSING = frozenset(("block_end", "variable_end", "comment_end")) | _WHOLE
 
 
 def normalised(source: str) -> str:
@@ -41,21 +47,41 @@ def offset_of(node: nodes.Node) -> int | None:
     return found
 
 
+def untrimmed(data: nodes.TemplateData) -> tuple[str, int] | None:
+    """What template data is without `trim_blocks` and `lstrip_blocks`, and its offset; None if it is the
+    same."""
+    text = data.data
+    return (text.full, text.begin) if isinstance(text, _PlacedText) and text.full != text else None
+
+
 def children(node: nodes.Node) -> tuple[nodes.Node, ...]:
     """The nodes right below a node of a tree that was parsed here, in order."""
     known: tuple[nodes.Node, ...] = node.children  # type: ignore[attr-defined]
     return known
 
 
-def _keep_children(root: nodes.Node) -> None:
-    """Keep with every node what is right below it. Jinja's generator walks everything below each block, and
-    reads all fields of all nodes again for that: half of its time."""
+def _settle(root: nodes.Node, environment: Environment) -> None:
+    """Give every node its environment, as Jinja's parser does, and keep with it what is right below it.
+    Jinja's generator walks everything below each block, and reads all fields of all nodes again for that: half
+    of its time."""
     stack = [root]
     while stack:
         node = stack.pop()
-        known = node.children = tuple(node.iter_child_nodes())  # type: ignore[attr-defined]
+        node.environment = environment
+        known = node.children = tuple(_right_below(node))  # type: ignore[attr-defined]
         node.iter_child_nodes = partial(_kept, node.iter_child_nodes, known)  # type: ignore[method-assign]
+        node.find_all = partial(_find_all, node)  # type: ignore[assignment, method-assign]
         stack += known
+
+
+def _right_below(node: nodes.Node) -> Iterator[nodes.Node]:
+    """As `iter_child_nodes`, which is slower."""
+    for name in node.fields:
+        value = getattr(node, name, None)
+        if isinstance(value, nodes.Node):
+            yield value
+        elif isinstance(value, list):
+            yield from [one for one in value if isinstance(one, nodes.Node)]
 
 
 def _kept(
@@ -66,6 +92,16 @@ def _kept(
 ) -> Iterator[nodes.Node]:
     """Stands for a node's own `iter_child_nodes`."""
     return iter(known) if exclude is None and only is None else read(exclude, only)
+
+
+def _find_all(root: nodes.Node, kind: type[nodes.Node] | tuple[type[nodes.Node], ...]) -> Iterator[nodes.Node]:
+    """Stands for a node's own `find_all`, which goes through a generator for every level above a node."""
+    stack = [*reversed(children(root))]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, kind):
+            yield node
+        stack += reversed(children(node))
 
 
 class GenerationBlock(Extension):
@@ -88,8 +124,15 @@ class _PlacedToken(Token):
 
 
 class _PlacedText(str):
-    __slots__ = ("offset",)
+    """Template data at an offset; `full`, from `begin` on, is what it is untrimmed."""
+
+    __slots__ = ("begin", "full", "offset")
     offset: int
+    full: str
+    begin: int
+
+    def __bool__(self) -> bool:
+        return True  # else the parser leaves out what is trimmed altogether
 
 
 class _PlacingParser(Parser):
@@ -110,14 +153,14 @@ def _place(node: nodes.Node, token: Token) -> None:
 class ChatGrammar(ImmutableSandboxedEnvironment):
     """An environment that parses and compiles chat templates as transformers does."""
 
-    def __init__(self, trims: bool = True) -> None:
+    def __init__(self) -> None:
         super().__init__(
-            trim_blocks=trims, lstrip_blocks=trims, extensions=[GenerationBlock, LoopControlExtension]
+            trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, LoopControlExtension]
         )
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree = _PlacingParser(self, source, name, filename).parse()
-        _keep_children(tree)
+        tree = nodes.Template(_PlacingParser(self, source, name, filename).subparse(), lineno=1)
+        _settle(tree, self)
         return tree
 
     def _tokenize(
@@ -154,26 +197,69 @@ def pieces(
 def _placed(
     environment: Environment, source: str, name: str | None, filename: str | None, state: str | None
 ) -> Iterator[Token]:
-    """Jinja's tokens, each with its offset."""
-    offset = 0
-
-    def followed() -> Iterator[tuple[int, str, str]]:
-        nonlocal offset
-        for offset, token in pieces(environment, source, name, filename, state):  # noqa: B007
-            yield token
-
-    for lineno, kind, value in environment.lexer.wrap(followed(), name, filename):
+    """Jinja's tokens; data and strings with their offset. Most tokens are names and signs, which need none of
+    what Jinja's `wrap` does, and come here without it."""
+    gaps = _Gaps(normalised(source))
+    for offset, piece in pieces(environment, source, name, filename, state):
+        line, kind, value = piece
+        if kind in _OPENING:
+            yield from gaps.before(offset, line, value)
+        if kind in _CLOSING:
+            gaps.after(offset, value)
         if kind == "data":
-            text = _PlacedText(value)
-            text.offset = offset
-            yield Token(lineno, kind, text)
-        else:
-            token = _PlacedToken(lineno, kind, value)
-            token.offset = offset
-            yield token
+            gaps.hold(offset, value)
+        elif kind in _AS_WRITTEN or (kind == "name" and value.isidentifier()):
+            yield Token(line, kind, value)
+        elif kind == "operator":
+            yield Token(line, operators[value], value)
+        elif kind not in ignored_tokens:
+            for token in environment.lexer.wrap((piece,), name, filename):
+                placed = _PlacedToken(*token)
+                placed.offset = offset
+                yield placed
+    yield from gaps.last()
 
 
-@lru_cache(maxsize=2)
-def parsing_environment(trims: bool = True) -> ChatGrammar:
-    """The one environment that templates are parsed in, and the one for hosts that do not trim."""
-    return ChatGrammar(trims)
+class _Gaps:
+    """Template data between one tag and the next, as hosts have it that trim and as those that do not."""
+
+    __slots__ = ("_begin", "_held", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begin = 0
+        self._held: tuple[int, str] | None = None
+
+    def after(self, offset: int, tag: str) -> None:
+        """A tag, or the end of one, was passed. A line break after it is the tag's only where that is
+        trimmed, but for the white space that a minus takes."""
+        end = tag.rstrip()
+        self._begin = offset + len(tag if end[-3:-2] == "-" else end)
+
+    def hold(self, offset: int, data: str) -> None:
+        """The data of a host that trims."""
+        self._held = offset, data
+
+    def before(self, offset: int, line: int, tag: str) -> Iterator[Token]:
+        """The data before a tag that begins here."""
+        full = self._text[self._begin : offset]
+        yield from self._data(full.rstrip() if tag[2:3] == "-" else full, line - full.count("\n"))
+        self._begin = len(self._text)
+
+    def last(self) -> Iterator[Token]:
+        """The data behind the last tag."""
+        yield from self._data(self._text[self._begin :], self._text.count("\n", 0, self._begin) + 1)
+
+    def _data(self, full: str, line: int) -> Iterator[Token]:
+        offset, data = self._held or (self._begin, "")
+        self._held = None
+        if data or full:
+            text = _PlacedText(data)
+            text.offset, text.full, text.begin = offset, full, self._begin
+            yield Token(line + full.count("\n", 0, offset - self._begin), "data", text)
+
+
+@lru_cache(maxsize=1)
+def parsing_environment() -> ChatGrammar:
+    """The one environment that templates are parsed in."""
+    return ChatGrammar()

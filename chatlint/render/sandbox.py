@@ -70,7 +70,8 @@ class ChatEnvironment(ChatGrammar):
     concat = staticmethod(concat)
 
     def __init__(self, host: Host, trims: bool = True) -> None:
-        super().__init__(trims)
+        super().__init__()
+        self.trims = trims
         self.undefined = Absent
         self.now: datetime | None = None
         self.filters.update(FILTERS)

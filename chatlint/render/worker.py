@@ -239,7 +239,7 @@ class WorkerRenderer:
             process = self._process = _taken()
             # A renderer that nobody closes takes its worker with it.
             self._at_end = weakref.finalize(self, process.kill)
-            key = code_key(self._template.text, self._settings.trims) if self._store is not None else ""
+            key = code_key(self._template.text) if self._store is not None else ""
             code = self._store.read(ROOM, key) if self._store is not None else None
             answer = self._checked(process.ask(opening(self._template, self._settings, code, self._manners)))
             self._coverable = frozenset(answer.get("lines") or ())  # type: ignore[arg-type]
