@@ -9,9 +9,10 @@ trimmed altogether is in it, too, as "". So one compilation serves both kinds of
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Container, Iterator
 from functools import lru_cache, partial
 from typing import TypeAlias
+from weakref import ref
 
 from jinja2 import nodes, pass_eval_context
 from jinja2.environment import Environment
@@ -69,8 +70,8 @@ def _settle(root: nodes.Node, environment: Environment) -> None:
         node = stack.pop()
         node.environment = environment
         known = node.children = tuple(_right_below(node))  # type: ignore[attr-defined]
-        node.iter_child_nodes = partial(_kept, node.iter_child_nodes, known)  # type: ignore[method-assign]
-        node.find_all = partial(_find_all, node)  # type: ignore[assignment, method-assign]
+        node.iter_child_nodes = partial(_kept, ref(node), known)  # type: ignore[method-assign]
+        node.find_all = partial(_find_all, known)  # type: ignore[assignment, method-assign]
         stack += known
 
 
@@ -85,18 +86,20 @@ def _right_below(node: nodes.Node) -> Iterator[nodes.Node]:
 
 
 def _kept(
-    read: Callable[[_Names, _Names], Iterator[nodes.Node]],
-    known: tuple[nodes.Node, ...],
-    exclude: _Names = None,
-    only: _Names = None,
+    parent: ref[nodes.Node], known: tuple[nodes.Node, ...], exclude: _Names = None, only: _Names = None
 ) -> Iterator[nodes.Node]:
-    """Stands for a node's own `iter_child_nodes`."""
-    return iter(known) if exclude is None and only is None else read(exclude, only)
+    """Stands for a node's own `iter_child_nodes`. A node that held itself would stay until it is collected."""
+    node = parent()
+    if node is None or (exclude is None and only is None):
+        return iter(known)
+    return type(node).iter_child_nodes(node, exclude, only)
 
 
-def _find_all(root: nodes.Node, kind: type[nodes.Node] | tuple[type[nodes.Node], ...]) -> Iterator[nodes.Node]:
+def _find_all(
+    known: tuple[nodes.Node, ...], kind: type[nodes.Node] | tuple[type[nodes.Node], ...]
+) -> Iterator[nodes.Node]:
     """Stands for a node's own `find_all`, which goes through a generator for every level above a node."""
-    stack = [*reversed(children(root))]
+    stack = [*reversed(known)]
     while stack:
         node = stack.pop()
         if isinstance(node, kind):

@@ -97,6 +97,8 @@ def below(node: nodes.Node) -> Iterator[nodes.Node]:
 def test_nodes_know_what_is_below_them(kind: type) -> None:
     tree = parse_template(SOURCE)
     for node in (tree, *below(tree)):
-        assert list(children(node)) == list(node.iter_child_nodes()) == list(type(node).iter_child_nodes(node))
+        assert (
+            list(children(node)) == list(node.iter_child_nodes()) == list(type(node).iter_child_nodes(node))
+        )
         assert list(node.find_all(kind)) == [one for one in below(node) if isinstance(one, kind)]
         assert node.environment is tree.environment is not None
