@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import TypeAlias
 
 from chatlint.conversation import Conversation
 from chatlint.records import dataclass
 from chatlint.render.rendered import RenderFailure
 from chatlint.text import Prompt
+
+Key: TypeAlias = tuple[bytes, bytes, bytes, bool, bool | str]
+"""What is rendered, as something to look up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class Case:
     """A probe with axes set. `variant` holds only what differs from the axes' defaults, in the axes' order.
 
     `conversation` and `add_generation_prompt` are what is rendered; two cases with equal ones share a render.
+    `id` and `keys` are made, whatever is given: `id` reads `tools/one-call@arguments=string,generation=off`,
+    `keys` are for who looks renders up.
     """
 
     probe: str
@@ -38,12 +44,13 @@ class Case:
     conversation: Conversation = field(compare=False)
     add_generation_prompt: bool = True
     continue_final_message: bool | str = False
+    id: str = field(default="", compare=False)
+    keys: dict[bool, Key] = field(default_factory=dict, compare=False, repr=False)
 
-    @property
-    def id(self) -> str:
-        """`tools/one-call@arguments=string,generation=off`."""
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", {})  # `replace` hands on those of another conversation
         settings = ",".join(f"{axis}={value}" for axis, value in self.variant)
-        return f"{self.probe}@{settings}" if settings else self.probe
+        object.__setattr__(self, "id", f"{self.probe}@{settings}" if settings else self.probe)
 
 
 @dataclass(frozen=True, slots=True)

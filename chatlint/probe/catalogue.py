@@ -1,4 +1,4 @@
-"""Probes by id, read when they are asked for.
+"""Probes by id and in their variants, read when they are asked for.
 
 A probe is a JSON file `<group>/<name>.json` whose id is `group/name`; `tools.json` beside the groups holds
 tools that probes name (`"@tide"`). The terms and guarantees stand in `probes/README.md`."""
@@ -10,22 +10,30 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from chatlint.conversation import JSON, Conversation, JSONObject
 from chatlint.errors import UsageError
-from chatlint.probe.case import Probe
+from chatlint.probe.axes import applied, settled
+from chatlint.probe.case import Case, Probe, Variant
 from chatlint.source.bundled import bundled
 
 TOOLS_FILE = "tools.json"
+_REMEMBERED = 2_000
+"""Cases that are kept: nearly all are asked of every template."""
+Settings: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class Catalogue:
-    """The probes of one directory. Nothing is read until it is needed, and nothing twice."""
+    """The probes of one directory. Nothing is read until it is needed, and nothing twice; cases are the same
+    for every template."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self._probes: dict[str, Probe] = {}
         self._tools: JSONObject | None = None
+        self._spelled: dict[tuple[str, Settings], Case] = {}
+        self._cases: dict[tuple[str, Settings], Case] = {}
 
     def ids(self) -> tuple[str, ...]:
         """Every probe's id, sorted."""
@@ -39,6 +47,25 @@ class Catalogue:
         if name not in self._probes:
             self._probes[name] = self._read(name)
         return self._probes[name]
+
+    def case(self, probe: str, axes: Variant) -> Case:
+        """A probe in one variant, whichever way its axes are spelled: one object, as long as it is
+        remembered. Raises UsageError on unknown names."""
+        spelled = probe, tuple(axes.items())
+        known = self._spelled.get(spelled)
+        if known is None:
+            if len(self._spelled) >= _REMEMBERED:
+                self._spelled.clear()
+                self._cases.clear()
+            known = self._spelled[spelled] = self._settled(probe, settled(axes))
+        return known
+
+    def _settled(self, probe: str, variant: Settings) -> Case:
+        known = self._cases.get((probe, variant))
+        if known is None:
+            conversation = applied(self.probe(probe).conversation, dict(variant))
+            known = self._cases[probe, variant] = _case(probe, variant, conversation)
+        return known
 
     def _read(self, name: str) -> Probe:
         path = self.root / f"{name}.json"
@@ -89,6 +116,14 @@ class Catalogue:
         if tool not in self._tools:
             raise UsageError(f"{path}: there is no tool {tool!r} in {TOOLS_FILE}")
         return _object(self._tools[tool], path, f"the tool {tool}")
+
+
+def _case(probe: str, variant: Settings, conversation: Conversation) -> Case:
+    """A continued message is never followed by a generation prompt: transformers refuses the two together."""
+    chosen = dict(variant)
+    field = chosen.get("continue", "off")
+    continued: bool | str = False if field == "off" else (field == "content" or field)
+    return Case(probe, variant, conversation, chosen.get("generation") != "off" and not continued, continued)
 
 
 @cache

@@ -8,13 +8,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Conversation, JSONObject, Message, plain_bytes
 from chatlint.errors import UsageError
 from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_CHARACTERS, TRACE_SECONDS
-from chatlint.probe.axes import applied, settled, switched
-from chatlint.probe.case import Case, Observation, Variant
+from chatlint.probe.axes import switched
+from chatlint.probe.case import Case, Key, Observation, Variant
 from chatlint.probe.catalogue import Catalogue, catalogue
 from chatlint.render.rendered import (
     FailureKind,
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from chatlint.probe.likeness import Likeness
     from chatlint.render.shaping import Manners
 
-Key: TypeAlias = tuple[bytes, bytes, bytes, bool, bool | str]
-"""What is rendered, as something to look up."""
 _SETTING = re.compile(r",(?=[a-z_]+(?:\.\w+)?=)")
 
 
@@ -59,8 +57,6 @@ class Trace:
         self._renderer = renderer
         self._manners = manners
         self._alike = alike
-        self._cases: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
-        self._named: dict[tuple[str, tuple[tuple[str, str], ...]], Case] = {}
         self._asked: dict[str, Observation] = {}
         self._rendered: dict[Key, Rendered] = {}
         self._held: dict[int, tuple[Case, Observation]] = {}
@@ -82,27 +78,13 @@ class Trace:
 
     def case(self, probe: str, *, switches: Mapping[str, JSON] | None = None, **axes: str) -> Case:
         """A probe in one variant. `switches` are template kwargs. Raises UsageError on unknown names."""
-        return self._case(probe, {**axes, **switched(switches or {})})
+        return self.probes.case(probe, {**axes, **switched(switches or {})})
 
     def case_of(self, case_id: str) -> Case:
         """The case that an id names: `tools/given@tools=empty,generation=off`. Raises UsageError."""
         probe, _, settings = case_id.partition("@")
         pairs = [setting.partition("=") for setting in _SETTING.split(settings)] if settings else []
-        return self._case(probe, {axis: value for axis, _, value in pairs})
-
-    def _case(self, probe: str, axes: Variant) -> Case:
-        """One case, whichever way its axes are spelled."""
-        spelled = probe, tuple(axes.items())
-        known = self._named.get(spelled)
-        if known is None:
-            known = self._named[spelled] = self._settled(probe, settled(axes))
-        return known
-
-    def _settled(self, probe: str, variant: tuple[tuple[str, str], ...]) -> Case:
-        if (probe, variant) not in self._cases:
-            conversation = applied(self.probes.probe(probe).conversation, dict(variant))
-            self._cases[probe, variant] = _case(probe, variant, conversation)
-        return self._cases[probe, variant]
+        return self.probes.case(probe, {axis: value for axis, _, value in pairs})
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -113,7 +95,7 @@ class Trace:
     def look(self, probe: str, *variants: Variant) -> Observation:
         """`see` with the axes as mappings (kwargs as `kwargs.NAME`: JSON); later ones win."""
         return self.ask(
-            self._case(probe, {axis: value for variant in variants for axis, value in variant.items()})
+            self.probes.case(probe, {axis: value for variant in variants for axis, value in variant.items()})
         )
 
     def ask_conversation(
@@ -208,14 +190,17 @@ class Trace:
 
             host = HOSTS.get(self.settings.host)
             self._drops_null = host is not None and host.drops_null_fields
-        conversation = case.conversation
-        return (
-            self._content(conversation.messages, self._drops_null),
-            self._content(conversation.tools),
-            _bytes((conversation.documents, conversation.template_kwargs)),
-            case.add_generation_prompt,
-            case.continue_final_message,
-        )
+        known = case.keys.get(self._drops_null)
+        if known is None:
+            conversation = case.conversation
+            known = case.keys[self._drops_null] = (
+                self._content(conversation.messages, self._drops_null),
+                self._content(conversation.tools),
+                _bytes((conversation.documents, conversation.template_kwargs)),
+                case.add_generation_prompt,
+                case.continue_final_message,
+            )
+        return known
 
     def _content(self, values: Sequence[JSONObject] | None, without_null: bool = False) -> bytes:
         """Messages or tools as bytes. Variants of a probe have them in common."""
@@ -313,14 +298,6 @@ _TOO_LONG = _used_up(
     f"prompts of more than {TRACE_CHARACTERS:,} characters from conversations of a few words"
 )
 _TOO_SLOW = _used_up(f"more than {TRACE_SECONDS:g} seconds of CPU time for conversations of a few words")
-
-
-def _case(probe: str, variant: tuple[tuple[str, str], ...], conversation: Conversation) -> Case:
-    """A continued message is never followed by a generation prompt: transformers refuses the two together."""
-    chosen = dict(variant)
-    field = chosen.get("continue", "off")
-    continued: bool | str = False if field == "off" else (field == "content" or field)
-    return Case(probe, variant, conversation, chosen.get("generation") != "off" and not continued, continued)
 
 
 def _request(case: Case) -> RenderRequest:

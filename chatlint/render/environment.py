@@ -26,8 +26,8 @@ class TemplateTooLarge(TemplateError):
 
 def parse_template(source: str) -> nodes.Template:
     """The tree of a template, with newlines as Jinja normalises them (`\\r\\n` and `\\r` become `\\n`, one
-    trailing newline is dropped). The tree is shared: it must not be changed. It is that of hosts that trim, with
-    what others have (`grammar.untrimmed`).
+    trailing newline is dropped). The tree is shared: it must not be changed. It is that of hosts that trim,
+    with what others have (`grammar.untrimmed`).
 
     Raises TemplateError with the line for a syntax error, and TemplateTooLarge where the source is longer
     than `limits.TEMPLATE_SOURCE_CHARACTERS` or `COMPILE_TOKENS`, or nested too deep to be parsed.

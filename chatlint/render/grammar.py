@@ -63,8 +63,8 @@ def children(node: nodes.Node) -> tuple[nodes.Node, ...]:
 
 def _settle(root: nodes.Node, environment: Environment) -> None:
     """Give every node its environment, as Jinja's parser does, and keep with it what is right below it.
-    Jinja's generator walks everything below each block, and reads all fields of all nodes again for that: half
-    of its time."""
+    Jinja's generator walks everything below each block, and reads all fields of all nodes again for that:
+    half of its time."""
     stack = [root]
     while stack:
         node = stack.pop()
@@ -88,7 +88,8 @@ def _right_below(node: nodes.Node) -> Iterator[nodes.Node]:
 def _kept(
     parent: ref[nodes.Node], known: tuple[nodes.Node, ...], exclude: _Names = None, only: _Names = None
 ) -> Iterator[nodes.Node]:
-    """Stands for a node's own `iter_child_nodes`. A node that held itself would stay until it is collected."""
+    """Stands for a node's own `iter_child_nodes`. A node that held itself would stay until it is
+    collected."""
     node = parent()
     if node is None or (exclude is None and only is None):
         return iter(known)

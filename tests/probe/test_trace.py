@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chatlint.conversation import Conversation
@@ -209,3 +211,18 @@ def test_a_trace_closes_itself():
     with Trace(TEMPLATE, renderer=renderer) as asked:
         asked.see("roles/user")
     assert renderer.closed
+
+
+def test_cases_are_the_same_for_every_template():
+    one, two = trace()[0], trace()[0]
+    assert one.case("tools/given", tools="empty") is two.case("tools/given", tools="empty", generation="on")
+
+
+def test_a_case_made_of_another_is_rendered_for_itself():
+    asked, renderer = trace()
+    case = asked.case("roles/user-assistant")
+    asked.ask(case)
+    other = replace(case, probe="made", conversation=Conversation(({"role": "user", "content": "Lapis"},)))
+    asked.ask(other)
+    assert other.id == "made"
+    assert [request.conversation for request in renderer.requests] == [case.conversation, other.conversation]
