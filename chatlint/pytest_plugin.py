@@ -99,4 +99,4 @@ def _findings(report: Report, settings: Settings, canvas: Canvas) -> Iterator[st
         for finding, template in found:
             if fails(finding.severity, settings.fail_on):
                 yield ""
-                yield from finding_lines(canvas, finding, template)
+                yield from finding_lines(canvas, finding, template, host=settings.host)

@@ -38,10 +38,17 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class RoleLiteral:
-    """The template compares a message's role with this text."""
+    """The template compares a message's role with this text: any message's, or that of the one at `index`, as
+    Python counts. `owner` is the variable that holds the message, "" for none."""
 
     role: str
     line: int
+    index: int | None = None
+    owner: str = ""
+
+    def may_be(self, index: int, count: int) -> bool:
+        """Whether it may be about the message at `index` of `count`."""
+        return self.index is None or self.index in (index, index - count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +103,10 @@ class FieldWalk:
 
     def roles(self, tree: Iterable[nodes.Node]) -> tuple[RoleLiteral, ...]:
         """Roles compared with, in document order."""
-        found = {RoleLiteral(role, node.lineno) for node in tree for role in self._role_texts(node)}
-        return tuple(sorted(found, key=lambda literal: (literal.line, literal.role)))
+        found = {
+            RoleLiteral(role, node.lineno, *_asked(node)) for node in tree for role in self._role_texts(node)
+        }
+        return tuple(sorted(found, key=lambda one: (one.line, one.role, one.owner, str(one.index))))
 
     def method_use(self, call: nodes.Call) -> MethodUse | None:
         """The method that a call names, if it is one."""
@@ -287,6 +296,28 @@ def _below(places: Places, member: str) -> Places:
 
 def _constant_text(node: nodes.Node | None) -> str:
     return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else ""
+
+
+def _asked(node: nodes.Node) -> tuple[int | None, str]:
+    """Whose role is compared: which element of a list (the 0 of `messages[0].role == 'system'`), None for any
+    or several, and the variable."""
+    operands = [node.expr, *(one.expr for one in node.ops)] if isinstance(node, nodes.Compare) else []
+    operands = [node.node] if isinstance(node, nodes.Test) else operands
+    owners = [one.node for one in operands if isinstance(one, (nodes.Getattr, nodes.Getitem))]
+    indices = {_constant_index(one) for one in owners}
+    names = [one.name for one in owners if isinstance(one, nodes.Name)]
+    return indices.pop() if len(indices) == 1 else None, names[0] if names else ""
+
+
+def _constant_index(node: nodes.Node) -> int | None:
+    if isinstance(node, nodes.Filter) and node.name in ("first", "last"):
+        return 0 if node.name == "first" else -1
+    if not isinstance(node, nodes.Getitem):
+        return None
+    if isinstance(node.arg, nodes.Neg) and isinstance(node.arg.node, nodes.Const):
+        value = node.arg.node.value
+        return -value if isinstance(value, int) else None
+    return node.arg.value if isinstance(node.arg, nodes.Const) and isinstance(node.arg.value, int) else None
 
 
 def _texts(operands: Iterable[nodes.Node]) -> list[str]:

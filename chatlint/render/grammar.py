@@ -1,9 +1,9 @@
 """The grammar of chat templates: Jinja with `{% generation %}` and the loop controls.
 
-Nodes remember where they stand: `TemplateData` and string `Const` get the offset of their first character in
-the normalised source (`offset_of`), which Jinja itself does not keep. The tree is that of an environment with
-`trim_blocks` and `lstrip_blocks`, and knows what stands there without the two (`untrimmed`): data that is
-trimmed altogether is in it, too, as "". So one compilation serves both kinds of hosts.
+Nodes remember where they stand: `TemplateData`, string `Const` and `Name` get the offset of their first
+character in the normalised source (`offset_of`), which Jinja itself does not keep. The tree is that of an
+environment with `trim_blocks` and `lstrip_blocks`, and knows what stands there without the two (`untrimmed`):
+data that is trimmed altogether is in it, too, as "". So one compilation serves both kinds of hosts.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class _PlacingParser(Parser):
     def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:
         token = self.stream.current
         node = super().parse_primary(with_namespace)
-        if token.type == "string" and type(node) is nodes.Const:
+        if (token.type == "string" and type(node) is nodes.Const) or type(node) is nodes.Name:
             _place(node, token)
         return node
 
@@ -201,8 +201,8 @@ def pieces(
 def _placed(
     environment: Environment, source: str, name: str | None, filename: str | None, state: str | None
 ) -> Iterator[Token]:
-    """Jinja's tokens; data and strings with their offset. Most tokens are names and signs, which need none of
-    what Jinja's `wrap` does, and come here without it."""
+    """Jinja's tokens; data, strings and names with their offset. Most tokens are names and signs, which need
+    none of what Jinja's `wrap` does, and come here without it."""
     gaps = _Gaps(normalised(source))
     for offset, piece in pieces(environment, source, name, filename, state):
         line, kind, value = piece
@@ -212,7 +212,11 @@ def _placed(
             gaps.after(offset, value)
         if kind == "data":
             gaps.hold(offset, value)
-        elif kind in _AS_WRITTEN or (kind == "name" and value.isidentifier()):
+        elif kind == "name" and value.isidentifier():
+            name_token = _PlacedToken(line, kind, value)
+            name_token.offset = offset
+            yield name_token
+        elif kind in _AS_WRITTEN:
             yield Token(line, kind, value)
         elif kind == "operator":
             yield Token(line, operators[value], value)

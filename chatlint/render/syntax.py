@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from chatlint.render.fields import FieldWalk, MethodUse, Read, RoleLiteral
     from chatlint.render.gates import Gate
     from chatlint.render.names import LoopSet, Variable
+    from chatlint.render.prints import Print
 
 ROOM = "syntax"
 GIVEN = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
@@ -64,6 +65,7 @@ class Syntax:
     variables: tuple[Variable, ...] = ()
     loop_sets: tuple[LoopSet, ...] = ()
     reads: tuple[Read, ...] = ()
+    prints: tuple[Print, ...] = ()
     roles: tuple[RoleLiteral, ...] = ()
     methods: tuple[MethodUse, ...] = ()
     filters: tuple[Use, ...] = ()
@@ -168,6 +170,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     from chatlint.render.growth import growth_of
     from chatlint.render.manners import loops_over_content
     from chatlint.render.names import NameWalk
+    from chatlint.render.prints import prints_of
 
     tree = list(_nodes(root))
     kinds: dict[type[nodes.Node], list[nodes.Node]] = {}
@@ -181,6 +184,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         variables=names.variables(),
         loop_sets=names.loop_sets(),
         reads=members.reads(tree),
+        prints=prints_of(kinds.get(nodes.Output, ()), members.places, source),
         roles=members.roles(tree),
         methods=_methods(tree, members),
         filters=_uses(tree, "Filter"),

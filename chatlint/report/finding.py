@@ -27,6 +27,8 @@ _LABEL = 12
 _NARROW = 56
 """Canvases narrower than this have no column for labels."""
 _PREPARED = "(by what is made of the conversation there)"
+_ENGINES = "CT804"
+"""Its hosts are template engines, some of the same name."""
 _CASES = {0: "code", 1: "case"}
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -61,11 +63,19 @@ def finding_lines(
             yield from _evidence(canvas, place.gutter, evidence, finding.severity)
     yield from _note(canvas, place.gutter, "in serving", finding.consequence)
     yield from _note(canvas, place.gutter, "fix", finding.fix)
-    if finding.hosts and host not in finding.hosts:
-        yield from _note(canvas, place.gutter, "only on", ", ".join(finding.hosts))
+    yield from _note(canvas, place.gutter, "only on", only_on(finding, host))
     if finding.hidden_on:
         yield from _note(canvas, place.gutter, "hidden on", f"{', '.join(finding.hidden_on)} {_PREPARED}")
     yield from _note(canvas, place.gutter, _CASES.get(len(finding.cases), "cases"), _about(finding))
+
+
+def only_on(finding: Finding, host: str) -> str:
+    """The hosts in which a finding holds, and how to see its cases there; "" where it holds on `host`. What
+    another template engine writes is seen only by running that."""
+    if not finding.hosts or host in finding.hosts:
+        return ""
+    way = f" (render it with --host {finding.hosts[0]})" if finding.code != _ENGINES else ""
+    return f"{', '.join(finding.hosts)}{way}"
 
 
 def place_of(finding: Finding, template: Template | None) -> Place:

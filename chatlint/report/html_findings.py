@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from chatlint.report.excerpt import marked_source
-from chatlint.report.finding import Place, place_of, template_lines
+from chatlint.report.finding import Place, only_on, place_of, template_lines
 from chatlint.report.html_prompts import Asked, evidence_html
 from chatlint.report.markup import html_prose, html_text
 from chatlint.report.places import accepted
@@ -80,8 +80,8 @@ def _finding(finding: Finding, place: Place, host: str, own: str, anchor: str) -
     yield f'<p class="place">{shown}</p>'
     if place.source.strip():
         yield f'<pre class="line">{_marked(place)}</pre>'
-    if host and finding.hosts and host not in finding.hosts:
-        yield f'<p class="seen">only on {html_text(", ".join(finding.hosts))}</p>'
+    if host and (elsewhere := only_on(finding, host)):
+        yield f'<p class="seen">only on {html_text(elsewhere)}</p>'
     if finding.hidden_on:
         yield f'<p class="seen">hidden on {html_text(", ".join(finding.hidden_on))}</p>'
 

@@ -59,6 +59,7 @@ class Fault(StrEnum):
     UNCLOSED = "unclosed"
     UNOPENED = "unopened"
     OUTSIDE = "outside"
+    HEAD = "head"
 
 
 class Misplaced(NamedTuple):
@@ -101,9 +102,7 @@ def _before(subject: Subject, mark: str, opener: str) -> bool:
 def fault_in(seen: Observation, marks: TurnMarks) -> Misplaced | None:
     """The first mark behind the first question that stands where it cannot. A mark that is written twice in a
     row is left to `double-terminator`."""
-    text, messages = written(seen), seen.case.conversation.messages
-    first = next(index for index, message in enumerate(messages) if message.get("role") == "user")
-    place = bounds(seen, f"/messages/{first}/content")
+    text, place = written(seen), _first_question(seen)
     if place is None:
         return None
     is_open, last = True, place[1]
@@ -116,6 +115,32 @@ def fault_in(seen: Observation, marks: TurnMarks) -> Misplaced | None:
         is_open, last = opens, match.end()
     outside = not is_open and _asks(seen)
     return Misplaced(Fault.OUTSIDE, max(len(text) - 1, 0), len(text)) if outside else None
+
+
+def unclosed_head(seen: Observation, marks: TurnMarks) -> Misplaced | None:
+    """The end of a turn before the first question that is not closed where the question's is opened. One that
+    ends in another mark may be closed by that."""
+    text, place = written(seen), _first_question(seen)
+    found = [*_either(marks).finditer(text, 0, place[0])] if place else []
+    for before, match in pairwise(found):
+        head = text[before.end() : match.start()].rstrip()
+        if before.group() == match.group() == marks.opener and head and not _ends_in_a_mark(head):
+            end = before.end() + len(head)
+            return Misplaced(Fault.HEAD, end, max(match.start(), end + 1))
+    return None
+
+
+def _ends_in_a_mark(text: str) -> bool:
+    from chatlint.infer.markers import marks as tags
+
+    return any(text.endswith(mark) for mark in tags(text)[-1:])
+
+
+def _first_question(seen: Observation) -> tuple[int, int] | None:
+    """Where the first question stands, None where it is lost."""
+    messages = seen.case.conversation.messages
+    first = next(index for index, message in enumerate(messages) if message.get("role") == "user")
+    return bounds(seen, f"/messages/{first}/content")
 
 
 def _asks(seen: Observation) -> bool:

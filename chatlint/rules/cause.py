@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Sight:
     """One observation that shows a cause, and where in its prompt (code points; equal where there is
-    nothing to mark). `note` says what is to be seen there; `lost` is the pointer of what is nowhere."""
+    nothing to mark). `note` says what is to be seen there; `lost` is the pointer of what is nowhere, `asked`
+    of what the template asks for to leave it out, where that is another value."""
 
     observation: Observation
     start: int = 0
@@ -30,6 +31,7 @@ class Sight:
     note: str = ""
     rank: int = 0
     lost: str = ""
+    asked: str = ""
 
     @property
     def size(self) -> tuple[int, int, int, int, str]:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from chatlint.config import Profile
 from chatlint.limits import FINDING_CHARACTERS, RULE_CAUSES
 from chatlint.records import dataclass
+from chatlint.rules.calls import OLDER
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.elsewhere import settled
-from chatlint.rules.finding import Evidence, Finding, Location
+from chatlint.rules.finding import Evidence, Finding, Location, Severity
 from chatlint.rules.folding import folded
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
@@ -121,10 +122,15 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
     """A finding whose `fingerprint` is still the cause's key; `_fingerprinted` completes it."""
     sights = smallest_first(cause.sights)
     line, column = _place(subject, cause, sights)
+    profiles = {**rule.profiles, **{Profile(name): cause.profiles[name] for name in cause.profiles}}
+    severity = cause.severity or rule.severity
+    if _is_of_older(cause, subject.trace.settings.host):
+        severity = _no_error(severity)
+        profiles = {profile: _no_error(one) for profile, one in profiles.items()}
     return Finding(
         rule=rule.name,
         code=rule.code,
-        severity=cause.severity or rule.severity,
+        severity=severity,
         confidence=cause.confidence,
         message=_cut(cause.message),
         consequence=_cut(cause.consequence),
@@ -135,9 +141,19 @@ def _finding(rule: Rule, subject: Subject, cause: Cause) -> Finding:
         fix=_cut(cause.fix),
         fingerprint=f"{rule.name}\n{subject.template.name}\n{cause.key}",
         hidden_on=cause.hidden_on,
-        profiles={**rule.profiles, **{Profile(name): cause.profiles[name] for name in cause.profiles}},
+        profiles=profiles,
         only=tuple(map(Profile, cause.only)),
     )
+
+
+def _is_of_older(cause: Cause, host: str) -> bool:
+    """Whether it holds in no host but older ones, and not where the check is made."""
+    return bool(cause.hosts) and host not in cause.hosts and set(cause.hosts) <= {OLDER}
+
+
+def _no_error(severity: Severity) -> Severity:
+    """Wrong output where others serve: who checks for a newer host is told, and not stopped."""
+    return Severity.WARNING if severity is Severity.ERROR else severity
 
 
 def _fingerprinted(findings: list[Finding]) -> list[Finding]:

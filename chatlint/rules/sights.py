@@ -69,10 +69,10 @@ def at(observation: Observation, pointer: str, note: str = "") -> Sight:
     return Sight(observation, *found, note) if found else at_end(observation, note, lost=pointer)
 
 
-def at_end(observation: Observation, note: str = "", *, lost: str = "") -> Sight:
-    """The last character of the prompt; `lost` is the pointer of what is nowhere up to there."""
+def at_end(observation: Observation, note: str = "", *, lost: str = "", asked: str = "") -> Sight:
+    """The last character of the prompt; `lost` and `asked` are as in `Sight`."""
     length = len(observation.text)
-    return Sight(observation, max(length - 1, 0), length, note, lost=lost)
+    return Sight(observation, max(length - 1, 0), length, note, lost=lost, asked=asked)
 
 
 def after(observation: Observation, pointer: str, note: str = "") -> Sight:

@@ -5,84 +5,50 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chatlint.probe.reading import texts
-from chatlint.rules.sights import bounds, written_at
+from chatlint.rules.losses import lost_at
+from chatlint.rules.printed import printed_at
+from chatlint.rules.sights import written_at
 from chatlint.text import Literal, Prompt, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from chatlint.probe.case import Observation
     from chatlint.rules.cause import Sight
     from chatlint.rules.subject import Subject
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
 _PRINTS = re.compile(r"(?=\{\{)|\s+(?=\{\{-)")
-_MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
+_BEFORE_EXPRESSION = "-+( \t\r\n"
 
 
 def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
-    """One-based line and column (0 where unknown). For what is lost: where the template reads it, or asks for
-    the role of its message, or for other roles, or else writes the message beside it."""
+    """One-based line and column (0 where unknown): of what printed the value or the text at a sight, or left
+    out what is lost."""
     prompt = sight.observation.prompt
     if prompt is None:
         return 0, 0
-    if sight.lost:
-        beside = _beside(sight)
-        line = _asked_for(subject, sight, beside[0])
-        if line or beside != (0, 0):
-            return (line, 0) if line else beside
-        return min(subject.syntax.reads_of(_pattern(sight.lost)), default=0), 0
-    return _in_literal(subject.template.text, prompt, sight.start) if sight.end > sight.start else (0, 0)
+    if sight.lost and not _marks_the_rest(prompt, sight):
+        return lost_at(subject.syntax, sight)
+    if sight.end <= sight.start:
+        return 0, 0
+    source = subject.template.text
+    printed = printed_at(subject.syntax.prints, prompt, sight.start)
+    return _tag_around(source, printed) if printed[0] else _in_literal(source, prompt, sight.start)
 
 
-def _asked_for(subject: Subject, sight: Sight, beside: int) -> int:
-    """The first line that reads the lost value, or what holds it, or asks for the role of its message; the
-    last one that asks for a role before the message `beside` it is written."""
-    syntax = subject.syntax
-    for pattern in _patterns(sight.lost):
-        lines = syntax.reads_of(pattern)
-        if lines:
-            return min(lines)
-    message = _MESSAGE.match(sight.lost)
-    messages = sight.observation.case.conversation.messages
-    if message is None:
-        return 0
-    role = messages[int(message[1])].get("role")
-    asked = [one.line for one in syntax.roles if one.role == role]
-    return min(asked) if asked else max((one.line for one in syntax.roles if one.line <= beside), default=0)
+def _marks_the_rest(prompt: Prompt, sight: Sight) -> bool:
+    """Whether a part of what is lost is there, and marked."""
+    rest = prompt.inputs(sight.lost)
+    return sight.end > sight.start and any(span.start <= sight.start < span.end for span in rest)
 
 
-def _patterns(pointer: str) -> Iterator[str]:
-    """Patterns of the value and of what holds it, inside a message. Content is read for every role, so that
-    where it is read says nothing."""
-    pattern = _pattern(pointer)
-    while pattern.count("/") > 1 and pattern != _ANY and not pattern.startswith(f"{_ANY}/content"):
-        yield pattern
-        pattern = pattern.rpartition("/")[0].removesuffix("/*")
-
-
-def _pattern(pointer: str) -> str:
-    return "/".join("*" if token.isdecimal() else token for token in pointer.split("/"))
-
-
-def _beside(sight: Sight) -> tuple[int, int]:
-    """Where the nearest message is written: before the lost one if there is one, else after it."""
-    observation = sight.observation
-    assert observation.prompt is not None
-    found = _MESSAGE.match(sight.lost)
-    for index in _nearest(int(found[1]), observation) if found else ():
-        for pointer in texts(observation, f"/messages/{index}/content"):
-            shown = bounds(observation, pointer)
-            if shown:
-                return written_at(observation.prompt, shown[0])
-    return 0, 0
-
-
-def _nearest(lost: int, observation: Observation) -> Iterator[int]:
-    yield from range(lost - 1, -1, -1)
-    yield from range(lost + 1, len(observation.case.conversation.messages))
+def _tag_around(source: str, place: tuple[int, int]) -> tuple[int, int]:
+    """The place of the `{{` that an expression is the first thing in, else its own."""
+    index = _offset(source, *place)
+    opened = source.rfind("{{", 0, index)
+    if opened < 0 or source[opened + 2 : index].strip(_BEFORE_EXPRESSION):
+        return place
+    lines = list(_NEWLINE.finditer(source, 0, opened))
+    return len(lines) + 1, opened - (lines[-1].end() if lines else 0) + 1
 
 
 def _in_literal(source: str, prompt: Prompt, position: int) -> tuple[int, int]:

@@ -37,6 +37,29 @@ def test_findings_fail_from_the_threshold_on(chatlint, bare):
     ]
 
 
+OLD_ONLY = (
+    "{% if tools %}{{ tools | tojson }}<|end|>{% endif %}{% for m in messages %}<|{{ m.role }}|>{{ m.content }}"
+    "{% for c in m.tool_calls or [] %}{% set a = c.function.arguments %}"
+    '<call>{"name": "{{ c.function.name }}", "arguments": {{ a if a is string else a | tojson }}}</call>'
+    "{% endfor %}<|end|>{% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"
+)
+
+
+def test_a_fault_of_an_older_host_is_told_and_fails_only_a_check_for_that(chatlint, bare):
+    path = bare(OLD_ONLY)
+    today = chatlint("check", path)
+    assert today.status == 0
+    assert "warning[null-content-printed]" in today.out
+    assert "only on     transformers-4.57 (render it with --host transformers-4.57)" in today.out
+    then = chatlint("check", path, "--host", "transformers-4.57")
+    assert then.status == 1
+    assert "error[null-content-printed]" in then.out
+    assert "only on" not in then.out
+    case = ("render", path, "--probe", "calls/one@content=null")
+    assert "None<call>" not in chatlint(*case).out
+    assert "None<call>" in chatlint(*case, "--host", "transformers-4.57").out
+
+
 @pytest.mark.parametrize("form", ["terminal", "concise", "json", "jsonl"])
 def test_the_status_is_the_same_in_every_format(chatlint, bare, form):
     assert chatlint("check", bare(BROKEN), "--format", form).status == 1

@@ -70,13 +70,20 @@ def test_what_no_host_changes_holds_in_all():
     assert found.hidden_on == ()
 
 
-def test_a_rule_that_names_its_hosts_is_believed():
-    source = (
-        "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}"
-        + END
-    )
-    (found,) = only(source, "null-content-printed")
-    assert found.hosts == ("transformers-4.57",)
+NULL_PRINTED = (
+    "{% for m in messages %}<|{{ m.role }}|>{{ m.content }}{% for c in m.tool_calls or [] %}<call>{{ c.function | tojson }}</call>{% endfor %}"
+    + END
+)
+
+
+@pytest.mark.parametrize(
+    ("host", "severity"),
+    [("transformers-5.24", "warning"), ("vllm", "warning"), ("transformers-4.57", "error")],
+)
+def test_a_rule_that_names_its_hosts_is_believed(host, severity):
+    """A fault of an older host alone is an error only for who checks for that."""
+    (found,) = only(NULL_PRINTED, "null-content-printed", host=host)
+    assert (found.hosts, found.severity) == (("transformers-4.57",), severity)
 
 
 @pytest.mark.parametrize("host", ALL)

@@ -60,6 +60,46 @@ def test_a_lost_message_is_where_its_role_is_asked_for():
         assert whereabouts(subject, at_end(seen, lost="/messages/0")) == (2, 0)
 
 
+PARTED = """{%- if messages[0].role == 'system' %}
+S {{ messages[0].content }}
+{%- endif %}
+{%- for m in messages %}{% if m.role == 'user' %}{% endif %}{% endfor %}
+{%- for m in messages %}
+{%- set text = m.content if m.content is string else '' %}
+{%- if m.role == 'user' %}
+U {{ text }}
+{%- elif m.role == 'assistant' %}
+{%- if m.content is string %}
+A {{ m.content }}
+{%- endif %}
+{%- endif %}
+{%- endfor %}"""
+
+
+@pytest.mark.parametrize(
+    ("probe", "pointer", "line"),
+    [
+        ("roles/two-systems", "/messages/1", 7),  # the question for the first message is not about it
+        ("roles/late-system", "/messages/2", 9),
+        ("roles/developer", "/messages/0", 7),
+        ("content/two-parts", "/messages/0/content", 6),
+        ("content/two-parts-assistant", "/messages/1/content", 10),
+    ],
+)
+def test_what_is_lost_is_where_an_author_has_to_change_something(probe, pointer, line):
+    with subject_of(PARTED, learned=False) as subject:
+        seen = subject.trace.see(probe)
+        assert whereabouts(subject, at_end(seen, lost=pointer)) == (line, 0)
+
+
+def test_what_is_lost_beside_a_call_is_where_calls_are_asked_for():
+    source = LOOP.replace("A {{ m.content }}", "{% if not m.tool_calls %}\nA {{ m.content }}{% endif %}")
+    with subject_of(source, learned=False) as subject:
+        seen = subject.trace.see("calls/one-result", content="text")
+        sight = at_end(seen, lost="/messages/1/content", asked="/messages/1/tool_calls")
+        assert whereabouts(subject, sight) == (5, 0)
+
+
 def test_what_is_written_is_where_its_text_stands():
     assert line_of(LOOP)[0] == 10
 
@@ -71,12 +111,28 @@ def test_what_is_written_is_where_its_text_stands():
         ("<|user|>{{ messages[0].content }}", (1, 9)),
         ("<|user|>\r\n\n{{ messages[0].content }}", (3, 1)),
         ("<|user|>\n\n  {{- messages[0].content }}", (3, 3)),
-        ("<|user|>\n{% if true %}{{ messages[0].content }}{% endif %}", (1, 1)),  # or another branch's
-        ("<|user|>{{ '' ~ 1 }}{{ messages[0].content }}", (1, 0)),
-        ("{{ '<|user|>' + messages[0].content }}", (1, 4)),
+        ("<|user|>\n{% if true %}{{ messages[0].content }}{% endif %}", (2, 14)),
+        ("<|user|>{{ '' ~ 1 }}{{ messages[0].content }}", (1, 21)),
+        ("{{ '<|user|>' + messages[0].content }}", (1, 17)),
+        ("{{ '<|user|>' }}\n{{-\n ( messages[0]['content'] | trim) + '!' }}", (2, 1)),
+        (
+            "{% for m in messages %}<s>\n{% set text = m.content %}{{ '<u>' }}\n{{ text }}</s>{% endfor %}",
+            (3, 1),
+        ),
+        # the texts around it stand in two rounds of a loop
+        ("{% for c in ['', 'x'] %}\n{{ messages[0].content if c }}<s>\n{{ 1 }}{% endfor %}", (2, 1)),
+        # a macro prints what it is given
+        ("{% macro say(text) %}\n{{ text }}{% endmacro %}<s>\n{{ say(messages[0].content) }}</s>", (2, 1)),
+        # in which branch, nothing tells: the text before it
+        (
+            "<|user|>\n{% if x %}{{ messages[0].content }}\n{% else %}{{ messages[0].content }}{% endif %}",
+            (1, 1),
+        ),
+        # a condition prints nothing
+        ("<|user|>\n{{ messages[0].content if messages[0].content }}", (2, 1)),
     ],
 )
-def test_what_is_printed_is_where_the_tag_behind_the_text_before_it_is(source, place):
+def test_what_is_printed_is_where_the_tag_that_prints_it_is(source, place):
     assert line_of(source, "/messages/0/content") == place
 
 

@@ -3,7 +3,8 @@
 ## What it does
 Learns from plain conversations which mark opens a turn and which closes it, and follows both through every
 conversation that was rendered, tool calls and results up to five messages: what is open must be closed
-before the next turn opens, and a prompt that asks for an answer must end in an open turn.
+before the next turn opens, the system's before the first question, and a prompt that asks for an answer must
+end in an open turn.
 
 ## Why is this bad
 Generation starts outside any turn, or inside the wrong one: the model opens a turn of its own, writes the
@@ -40,7 +41,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.balance import Fault, fault_in, turn_marks, usual
+from chatlint.rules.balance import Fault, Misplaced, TurnMarks, fault_in, turn_marks, unclosed_head, usual
 from chatlint.rules.calls import in_history, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
@@ -57,12 +58,15 @@ _WHAT = {
     Fault.UNCLOSED: "a turn is opened inside one that was not closed",
     Fault.UNOPENED: "a turn is closed that is not open",
     Fault.OUTSIDE: "the prompt that asks for an answer ends outside any turn",
+    Fault.HEAD: "the turn before the first question is not closed",
 }
 _CONSEQUENCE = {
     Fault.UNCLOSED: "The model sees a turn of its own that never ends, and learns not to end it.",
     Fault.UNOPENED: "Text stands outside any turn, behind a mark that says that the turn is over.",
     Fault.OUTSIDE: "The model opens its own turn, so that marks reach the client, or goes on as the user.",
+    Fault.HEAD: "The model sees the question inside the system's turn: it may weigh it as an order.",
 }
+_FIX = "Write the opening and the closing mark under the same conditions."
 
 
 @rule("CT309", severity=Severity.ERROR, needs=Stage.OBSERVATIONS)
@@ -75,21 +79,28 @@ def check(subject: Subject) -> Iterator[Cause]:
         in_history(subject, way)
     found = Gathering()
     outside: list[Observation] = []
-    for seen in sorted(subject.trace.observations, key=_length):
-        fault = fault_in(seen, marks) if usual(subject, seen, with_calls=way is not None) else None
-        if fault is None or (fault.kind is Fault.UNOPENED and _goes_on(seen, outside)):
-            continue
-        if fault.kind is Fault.OUTSIDE:
-            outside.append(seen)
-        found.add(fault.kind, Sight(seen, fault.start, fault.end, _WHAT[fault.kind]))
+    usually = [one for one in subject.trace.observations if usual(subject, one, with_calls=way is not None)]
+    for seen in sorted(usually, key=_length):
+        for fault in _faults(seen, marks):
+            if fault.kind is Fault.UNOPENED and _goes_on(seen, outside):
+                continue
+            if fault.kind is Fault.OUTSIDE:
+                outside.append(seen)
+            found.add(fault.kind, Sight(seen, fault.start, fault.end, _WHAT[fault.kind]))
     for kind, sights in found:
         yield Cause(
             key=kind,
             message=f"{_WHAT[Fault(kind)]} ({marks.opener!r} opens, {_either(marks.closers)} closes)",
             consequence=_CONSEQUENCE[Fault(kind)],
             sights=sights,
-            fix="Write the opening and the closing mark under the same conditions.",
+            # every prompt has it, those that the model was trained on as well
+            severity=Severity.WARNING if kind == Fault.HEAD else None,
+            fix=_FIX,
         )
+
+
+def _faults(seen: Observation, marks: TurnMarks) -> Iterator[Misplaced]:
+    yield from filter(None, (unclosed_head(seen, marks), fault_in(seen, marks)))
 
 
 def _length(seen: Observation) -> int:

@@ -55,6 +55,7 @@ _OWN_MARKS = "verify/"
 @rule("CT702", severity=Severity.INFO, needs=Stage.ROUND_TRIPS)
 def check(subject: Subject) -> Iterator[Cause]:
     found = [loss for loss in losses(subject) if loss.difference.cause == "format-ambiguous"]
+    found.sort(key=lambda loss: loss.part != "argument")  # what else is read wrong behind one says less
     ordinary = [loss for loss in found if not loss.trip.case.startswith(_OWN_MARKS)]
     if ordinary:
         yield _ordinary(ordinary)
@@ -63,8 +64,8 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _example(found: list[Loss]) -> str:
-    """The first argument that is read otherwise; what else is read wrong behind it says less."""
-    first = next((loss for loss in found if loss.part == "argument"), found[0]).difference
+    """The first argument that is read otherwise."""
+    first = found[0].difference
     return f"{spelled(first.sent)} comes back as {spelled(first.received)}"
 
 

@@ -34,6 +34,7 @@ when the call is lost, it calls again.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.rules.calls import FUNCTION, call_shown, in_history, supported
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
 _TEXT_BESIDE = {"content": "text"}
 _TEXT = "/messages/1/content"
+_CALLS = "/messages/1/tool_calls"
 _LOOP = 3
 """Messages of a running loop: a question, a call, a result."""
 _LOST = {
@@ -68,7 +70,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     losses = Gathering()
     for one in seen:
         for what in _lost(one):
-            losses.add(what, at(one, FUNCTION if what == "text" else _TEXT, f"the {what} is missing here"))
+            losses.add(what, _missing(one, what))
     for what, sights in losses:
         yield _loss(what, sights)
     yield from _empty_forms(subject, way)
@@ -76,6 +78,12 @@ def check(subject: Subject) -> Iterator[Cause]:
     what = "text beside a tool call"
     bare = (one for one in _asked(subject, way))
     yield from crashes(subject, seen, what, "Agents that explain their calls fail.", without=bare)
+
+
+def _missing(observation: Observation, what: str) -> Sight:
+    """What is lost is lost beside the other: the template's question for calls decides."""
+    place, lost = (FUNCTION, _TEXT) if what == "text" else (_TEXT, FUNCTION)
+    return replace(at(observation, place, f"the {what} is missing here"), lost=lost, asked=_CALLS)
 
 
 def _asked(subject: Subject, way: Variant) -> Iterator[Observation]:
@@ -109,10 +117,7 @@ def _empty_forms(subject: Subject, way: Variant) -> Iterator[Cause]:
             key=f"call lost, content {lost[0]}",
             message=f"a tool call is lost where the message's content is {' or '.join(lost)}",
             consequence=_LOST["call"],
-            sights=tuple(
-                at_end(forms[form], "the call is nowhere up to here", lost="/messages/1/tool_calls")
-                for form in lost
-            ),
+            sights=tuple(at_end(forms[form], "the call is nowhere up to here", lost=_CALLS) for form in lost),
             fix="Test `message.tool_calls`, not the content.",
         )
         return

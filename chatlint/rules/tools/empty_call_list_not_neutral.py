@@ -58,6 +58,7 @@ _ASKED = (
     r"""tool_calls['"]?\]? +is +(not +)?(defined|none|sequence|iterable)|['"]tool_calls['"] +(not +)?in\b"""
 )
 """Questions to which null and nothing can be two answers."""
+_CALLS = "/messages/1/tool_calls"
 _FIX = "Ask `{% if message.tool_calls %}`: null and an empty list are false."
 
 
@@ -104,7 +105,7 @@ def _causes(trace: Trace, subject: Subject, probe: str, given: str) -> Iterator[
             key=f"lost with {given}",
             message=f"{given} makes the text of an answer vanish",
             consequence="The model does not see what it said before.",
-            sights=(at_end(seen, "the answer is nowhere up to here", lost=_ANSWER),),
+            sights=(at_end(seen, "the answer is nowhere up to here", lost=_ANSWER, asked=_CALLS),),
             hosts=hosts,
             fix=_FIX,
             mending=_MENDING,

@@ -93,8 +93,14 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _sight(none: Observation, empty: Observation) -> Sight:
-    start, end = _changed(none.text, empty.text)
-    return Sight(empty, start, max(end, min(start + 1, len(empty.text))), "not there without `tools`")
+    """From the first character that differs: a word may begin before it, with what somebody said."""
+    start, end = agree(none.text, empty.text), _changed(none.text, empty.text)[1]
+    return Sight(
+        empty,
+        min(start, max(len(empty.text) - 1, 0)),
+        max(end, min(start + 1, len(empty.text))),
+        "not there without `tools`",
+    )
 
 
 def _changed(old: str, new: str) -> tuple[int, int]:

@@ -91,7 +91,7 @@ def _losses(seen: list[Observation]) -> Iterator[Cause]:
     for one in seen:
         for index in _missing(one):
             note = f"call {index + 1} is nowhere up to here"
-            lost.add("calls", at_end(one, note, lost="/messages/1/tool_calls"))
+            lost.add("calls", at_end(one, note, lost=f"/messages/1/tool_calls/{index}/function"))
     for key, sights in lost:
         yield Cause(
             key=key,

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import advertises, in_history, lost_parts, reads_calls
+from chatlint.rules.calls import RESULT, advertises, in_history, lost_parts, reads_calls
 from chatlint.rules.cause import Cause, Gathering
 from chatlint.rules.edits import Mending, results_in_own_turns
 from chatlint.rules.finding import Severity
@@ -70,7 +70,8 @@ def check(subject: Subject) -> Iterator[Cause]:
     for seen in observations:
         lost = " and ".join(lost_parts(seen))
         if lost:
-            losses.add(lost, at_end(seen, f"{lost} nowhere up to here", lost="/messages/1/tool_calls"))
+            gone = RESULT if lost == _RESULT else "/messages/1/tool_calls"
+            losses.add(lost, at_end(seen, f"{lost} nowhere up to here", lost=gone))
     for parts, sights in losses:
         yield Cause(
             key=parts,

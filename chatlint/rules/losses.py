@@ -1,0 +1,128 @@
+"""Which line of the template is about a value that is nowhere in the prompt.
+
+What an author has to change is the condition that leaves the value out: where the value is read in the branch
+of its message's role, where the template asks for that role, or, where nobody asks for it, the last question
+for another role before the message beside it is written. Questions about a message in another place, as
+`messages[0].role`, say nothing of this one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from chatlint.probe.reading import texts
+from chatlint.rules.printed import printed_at
+from chatlint.rules.sights import bounds, written_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from chatlint.probe.case import Observation
+    from chatlint.render.fields import RoleLiteral
+    from chatlint.render.syntax import Syntax
+    from chatlint.rules.cause import Sight
+
+_MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
+_CONTENT = f"{_ANY}/content"
+_END = 2**31
+
+
+def lost_at(syntax: Syntax, sight: Sight) -> tuple[int, int]:
+    """One-based line and column (0 where unknown) of what left out the value that a sight says is lost."""
+    pointer = sight.asked or sight.lost
+    besides = tuple(_besides(syntax, sight, pointer))
+    message = _MESSAGE.match(pointer)
+    if message is None:
+        line = next((min(lines) for lines in _reads(syntax, pointer)), 0)
+    else:
+        line = _in_message(syntax, sight.observation, pointer, int(message[1]), [line for line, _ in besides])
+    if line or besides:
+        return (line, 0) if line else besides[0]
+    return min(syntax.reads_of(_pattern(pointer)), default=0), 0
+
+
+def _in_message(syntax: Syntax, seen: Observation, pointer: str, index: int, besides: list[int]) -> int:
+    """The line about a value of the message at `index`."""
+    messages = seen.case.conversation.messages
+    roles = [one for one in syntax.roles if one.may_be(index, len(messages))]
+    begin, end = _branch(roles, str(messages[index].get("role")), besides[0] if besides else 0)
+    lines = next(_reads(syntax, pointer), ())
+    if lines:
+        return min([line for line in lines if begin <= line < end] or lines)
+    in_parts = isinstance(messages[index].get("content"), list)
+    if begin and pointer.startswith(f"/messages/{index}/content"):
+        return _content_read(syntax, begin, end, in_parts=in_parts)
+    return begin or _for_others(roles, besides)
+
+
+def _content_read(syntax: Syntax, begin: int, end: int, *, in_parts: bool) -> int:
+    """Where content is read in a role's branch, else the branch. What takes no parts may stand before it: the
+    last lines in a row that read content."""
+    lines = set(syntax.reads_of(_CONTENT))
+    inside = [line for line in lines if begin <= line < end]
+    if inside or not in_parts:
+        return min(inside, default=begin)
+    last = max((line for line in lines if line < begin), default=begin)
+    while last - 1 in lines:
+        last -= 1
+    return last
+
+
+def _for_others(roles: list[RoleLiteral], besides: list[int]) -> int:
+    """The last question for a role before one of these lines, the first for which there is one; 0 for
+    none."""
+    before = ([one.line for one in roles if one.line <= line] for line in besides)
+    return next((max(lines) for lines in before if lines), 0)
+
+
+def _branch(roles: list[RoleLiteral], role: str, beside: int) -> tuple[int, int]:
+    """The lines in which a template that asks for this role writes its messages: the question nearest to
+    where the message beside it is written, of the variable that is asked most, up to the next for another
+    role. (0, `_END`) if nobody asks."""
+    owners = Counter(one.owner for one in roles)
+    chain = max(owners, key=owners.__getitem__, default="")
+    asked = {one.line for one in roles if one.role == role}
+    asked = {one.line for one in roles if one.role == role and one.owner == chain} or asked
+    if not asked:
+        return 0, _END
+    begin = min(asked, key=lambda line: (abs(line - beside) if beside else 0, line))
+    others = (one.line for one in roles if one.role != role and one.line > begin)
+    return begin, min(others, default=_END)
+
+
+def _reads(syntax: Syntax, pointer: str) -> Iterator[tuple[int, ...]]:
+    """Lines that read a value or what holds it, inside a message. Content is read for every role, so that
+    where it is read says nothing by itself."""
+    pattern = _pattern(pointer)
+    while pattern.count("/") > 1 and pattern != _ANY and not pattern.startswith(_CONTENT):
+        lines = syntax.reads_of(pattern)
+        if lines:
+            yield lines
+        pattern = pattern.rpartition("/")[0].removesuffix("/*")
+
+
+def _pattern(pointer: str) -> str:
+    return "/".join("*" if token.isdecimal() else token for token in pointer.split("/"))
+
+
+def _besides(syntax: Syntax, sight: Sight, pointer: str) -> Iterator[tuple[int, int]]:
+    """Where the other messages are written: those before the lost one from the nearest on, then those after
+    it."""
+    observation = sight.observation
+    assert observation.prompt is not None
+    found = _MESSAGE.match(pointer)
+    for index in _nearest(int(found[1]), observation) if found else ():
+        contents = texts(observation, f"/messages/{index}/content")
+        shown = next((place for one in contents if (place := bounds(observation, one))), None)
+        if shown:
+            place = printed_at(syntax.prints, observation.prompt, shown[0])
+            place = place if place[0] else written_at(observation.prompt, shown[0])
+            if place[0]:
+                yield place
+
+
+def _nearest(lost: int, observation: Observation) -> Iterator[int]:
+    yield from range(lost - 1, -1, -1)
+    yield from range(lost + 1, len(observation.case.conversation.messages))

@@ -1,0 +1,61 @@
+"""Which expression of the template printed a value: the one that may hold it, between the texts around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeAlias
+
+from chatlint.text import Input, Literal, Prompt, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from chatlint.render.prints import Print
+
+_Place: TypeAlias = tuple[int, int]
+_STRUCTURE = ("/role", "/type")
+"""What is printed of these are marks."""
+_LAST: _Place = (2**31, 0)
+
+
+def printed_at(prints: Iterable[Print], prompt: Prompt, position: int) -> _Place:
+    """Where the template prints the value that the character at `position` belongs to; (0, 0) where that is
+    no value's, or several expressions may have printed it."""
+    index = next((index for index, span in enumerate(prompt.spans) if span.end > position), None)
+    if index is None:
+        return 0, 0
+    origin = prompt.spans[index].origin
+    if not isinstance(origin, Input) or origin.pointer.endswith(_STRUCTURE):
+        return 0, 0
+    named = origin.pointer.rpartition("/")[0] if origin.key else origin.pointer
+    fitting = [one for one in prints if _fits(one.pattern, named)]
+    before = _literal(reversed(prompt.spans[:index])) or (0, 0)
+    behind = _literal(prompt.spans[index + 1 :]) or _LAST
+    return _only(_between(fitting, before, behind)) or _only(fitting) or (0, 0)
+
+
+def _literal(spans: Iterable[Span]) -> _Place | None:
+    """The place of the first text of the template."""
+    found = (one.origin for one in spans if isinstance(one.origin, Literal) and one.origin.column)
+    return next(((one.line, one.column) for one in found), None)
+
+
+def _between(prints: list[Print], before: _Place, behind: _Place) -> list[Print]:
+    """Those between two texts of the template, of which the second may stand in a loop's next round."""
+    if before < behind:
+        return [one for one in prints if before < (one.line, one.column) < behind]
+    return [one for one in prints if (one.line, one.column) > before or (one.line, one.column) < behind]
+
+
+def _only(prints: list[Print]) -> _Place | None:
+    """The one place of those that name the value most closely; None for none or several."""
+    depth = max((one.pattern.count("/") for one in prints), default=0)
+    places = {(one.line, one.column) for one in prints if one.pattern.count("/") == depth}
+    return places.pop() if len(places) == 1 else None
+
+
+def _fits(pattern: str, pointer: str) -> bool:
+    """Whether a pattern names the value at a pointer, or what holds it."""
+    wanted, given = pattern.split("/"), pointer.split("/")
+    return len(wanted) <= len(given) and all(
+        one in ("*", other) for one, other in zip(wanted, given, strict=False)
+    )
