@@ -8,7 +8,7 @@ only has a name.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TypeAlias
 
 from jinja2 import nodes
@@ -32,9 +32,24 @@ _FIRST_ALONE = re.compile(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
 
 
-def constructs_of(kinds: Kinds, source: str) -> tuple[Use, ...]:
-    """Each construct that is used, with the line of its first use, by line. `kinds` has a tree's nodes by
-    class."""
+def constructs_of(
+    kinds: Kinds, source: str, dead: Collection[int] = ()
+) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
+    """Each construct that is used, with the line of its first use, by line, and those that only nodes have
+    which are never reached. `kinds` has a tree's nodes by class, `dead` the ids of those nodes."""
+    every = _first_uses(kinds, source)
+    if not dead:
+        return _by_line(every), ()
+    alive = {kind: [node for node in some if id(node) not in dead] for kind, some in kinds.items()}
+    first = _first_uses(alive, source)
+    return _by_line(first), _by_line({name: line for name, line in every.items() if name not in first})
+
+
+def _by_line(first: Mapping[str, int]) -> tuple[Use, ...]:
+    return tuple(Use(name, line) for name, line in sorted(first.items(), key=lambda item: item[1]))
+
+
+def _first_uses(kinds: Kinds, source: str) -> dict[str, int]:
     first: dict[str, int] = {}
     macros = [node for node in kinds.get(nodes.Macro, ()) if isinstance(node, nodes.Macro)]
     arities = {node.name: len(node.args) - len(node.defaults) for node in macros}
@@ -44,7 +59,7 @@ def constructs_of(kinds: Kinds, source: str) -> tuple[Use, ...]:
                 first.setdefault(name, node.lineno)
     for name, line in (*_calls_short(kinds, arities), *_guards(kinds), *_in_source(source)):
         first.setdefault(name, line)
-    return tuple(Use(name, line) for name, line in sorted(first.items(), key=lambda item: item[1]))
+    return first
 
 
 # -- by node

@@ -56,7 +56,8 @@ class Syntax:
 
     `variables` are names read while unset (see `Variable`); `private` attribute names begin with `_`;
     `recursive` are macros that call themselves, `endless` those that do on every path; `escapes` ways out of
-    the sandbox (see `escapes`); `constructs` what engines do not agree on (see the module of that name);
+    the sandbox (see `escapes`); `constructs` what engines do not agree on (see the module of that name), and
+    `dead_constructs` what stands only where nothing is ever reached (see `dead`);
     `growth` lists over which work may grow faster than they do; `loops_over_content` is what vLLM goes by
     (see `manners`).
     """
@@ -81,6 +82,7 @@ class Syntax:
     gates: tuple[Gate, ...] = ()
     escapes: tuple[Use, ...] = ()
     constructs: tuple[Use, ...] = ()
+    dead_constructs: tuple[Use, ...] = ()
     growth: tuple[Use, ...] = ()
     generation_blocks: tuple[int, ...] = ()
     loops_over_content: bool = False
@@ -164,6 +166,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
 
     from chatlint.render.constants import endless_of, markers_in, refusals_of, texts_of, work_of
     from chatlint.render.constructs import constructs_of
+    from chatlint.render.dead import dead_nodes
     from chatlint.render.escapes import escapes_of
     from chatlint.render.fields import FieldWalk
     from chatlint.render.gates import GateWalk
@@ -180,6 +183,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     names.visit(root)
     members.settle(tree)
     texts = texts_of(tree)
+    constructs, dead = constructs_of(kinds, source, dead_nodes(root, kinds))
     return Syntax(
         variables=names.variables(),
         loop_sets=names.loop_sets(),
@@ -199,7 +203,8 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         work=work_of(root),
         gates=GateWalk(members.places).gates(tree, kinds),
         escapes=escapes_of(kinds),
-        constructs=constructs_of(kinds, source),
+        constructs=constructs,
+        dead_constructs=dead,
         growth=growth_of(root, kinds, members.places),
         generation_blocks=_generation_blocks(tree),
         loops_over_content=loops_over_content(root),

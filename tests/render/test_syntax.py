@@ -113,6 +113,34 @@ def test_roles_are_found_in_every_way_to_compare() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("source", "dead"),
+    [
+        ("{% set old = false %}{% if old and x %}{{ x | random }}{% endif %}", True),
+        ("{% set old = false %}{% if not old %}{% else %}{{ x | random }}{% endif %}", True),
+        ("{% set on = true %}{% if on or y %}{% elif y %}{{ x | random }}{% endif %}", True),
+        ("{% set old = none %}{{ (x | random) if old }}", True),
+        ("{{ 1 if true else (x | random) }}", True),
+        # a caller may give it, another assignment may change it, or it is read before
+        (
+            "{% if not old is defined %}{% set old = false %}{% endif %}{% if old %}{{ x | random }}{% endif %}",
+            False,
+        ),
+        ("{% set old = false %}{% set old = y %}{% if old %}{{ x | random }}{% endif %}", False),
+        ("{% set old = false %}{% for old in y %}{% if old %}{{ x | random }}{% endif %}{% endfor %}", False),
+        ("{% if old %}{{ x | random }}{% endif %}{% set old = false %}", False),
+        ("{% set old = false %}{% if old or y %}{{ x | random }}{% endif %}", False),
+        ("{% set old = false %}{% if old %}{{ x | random }}{% endif %}{{ y | random }}", False),
+    ],
+)
+def test_what_a_constant_condition_hides_is_used_by_nobody(source: str, dead: bool) -> None:
+    facts = syntax_of(source)
+    of = facts.dead_constructs if dead else facts.constructs
+    other = facts.constructs if dead else facts.dead_constructs
+    assert "filter random" in {use.name for use in of}
+    assert "filter random" not in {use.name for use in other}
+
+
 def test_a_set_that_the_loop_swallows() -> None:
     source = "{% set a = 0 %}\n{% for m in messages %}\n{% set a = 1 %}\n{% set b = 2 %}{{ b }}\n{% endfor %}\n{{ a }}"
     assert [

@@ -27,6 +27,7 @@ finding names the version that it knows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.rules.cause import Cause
@@ -34,7 +35,7 @@ from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from chatlint.engines.constructs import Construct, Effect, Fate
     from chatlint.render.syntax import Use
@@ -49,12 +50,23 @@ def check(subject: Subject) -> Iterator[Cause]:
     used = [
         (table.constructs[use.name], use) for use in subject.syntax.constructs if use.name in table.constructs
     ]
-    for construct, use in used:
+    for construct, use in (*used, *_unreached(subject, table.constructs)):
         if any(fate.effect is not Effect.EDGE for fate in construct.fates):
             yield _finding(construct, use, table.date)
     edges = [(construct, use) for construct, use in used if any(_is_edge(fate) for fate in construct.fates)]
     if edges:
         yield _edges(edges, table.date)
+
+
+def _unreached(subject: Subject, constructs: Mapping[str, Construct]) -> Iterator[tuple[Construct, Use]]:
+    """What stands where nothing is ever reached, as far as an engine reads it and gives up."""
+    from chatlint.engines.constructs import Effect
+
+    for use in subject.syntax.dead_constructs:
+        construct = constructs.get(use.name)
+        unusable = tuple(one for one in construct.fates if one.effect is Effect.UNUSABLE) if construct else ()
+        if construct and unusable:
+            yield replace(construct, fates=unusable), use
 
 
 def _is_edge(fate: Fate) -> bool:
