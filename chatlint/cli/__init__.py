@@ -60,7 +60,7 @@ def _say_version() -> int:
     try:
         sys.stdout.write(f"chatlint {__version__}\n")
         sys.stdout.flush()
-    except OSError:
+    except OSError as error:
         give_up_output()
-        return 2
+        return 0 if isinstance(error, BrokenPipeError) else 2
     return 0

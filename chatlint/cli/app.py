@@ -89,6 +89,11 @@ def run() -> None:
     except BrokenPipeError:
         give_up_output()
         sys.exit(0)
+    except SystemExit as left:
+        if not isinstance(left.__context__, BrokenPipeError):
+            raise
+        give_up_output()  # whoever has seen enough is content: typer makes a failure of it
+        sys.exit(0)
     except Exception as error:
         if _interrupted(error):
             raise KeyboardInterrupt from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chatlint.cli import options
-from chatlint.cli.streams import give_up_output
+from chatlint.cli.streams import print_whole
 
 if TYPE_CHECKING:
     from chatlint.config import Settings
@@ -174,7 +174,7 @@ def check_targets(
     ways = (template, special_tokens, base, revision, offline, untrusted, no_cache)
     settings = _loaded(settings, *ways)
     if show_settings:
-        _print(printed_settings(settings))
+        print_whole(printed_settings(settings))
         return
     begin_outputs(outputs, _read(targets, settings))
     targets = folders_of(targets) if folders else targets
@@ -259,13 +259,4 @@ def _write(report: Report, outputs: list[tuple[str, str]], color: str, *, verbos
         if file:
             write_file(file, REPORTERS[name](report, Canvas(width=100, verbose=verbose)))
         else:
-            _print(REPORTERS[name](report, canvas_for(sys.stdout, color, verbose=verbose)))
-
-
-def _print(text: str) -> None:
-    """On standard output. Where nobody reads it to its end, other outputs and the exit status still count."""
-    try:
-        sys.stdout.write(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        give_up_output()
+            print_whole(REPORTERS[name](report, canvas_for(sys.stdout, color, verbose=verbose)))

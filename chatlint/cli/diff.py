@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from chatlint.cli import check, options
+from chatlint.cli.streams import print_whole
 
 First = Annotated[
     str, typer.Argument(metavar="A", help="A target, or a report saved by check --format json.")
@@ -61,9 +62,9 @@ def compare_targets(
         one, other = read_sides(first, second, settings, progress.say)
         drift = compare(one, other, settings)
     if format_ == "json":
-        sys.stdout.write(json.dumps(drift.to_dict(), indent=2) + "\n")
+        print_whole(json.dumps(drift.to_dict(), indent=2) + "\n")
     elif format_ == "markdown":
-        sys.stdout.write(markdown(drift))
+        print_whole(markdown(drift))
     else:
-        sys.stdout.write(terminal(drift, canvas_for(sys.stdout, color)))
+        print_whole(terminal(drift, canvas_for(sys.stdout, color)))
     raise typer.Exit(drift.exit_code)

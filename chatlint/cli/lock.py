@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from chatlint.cli import check, options
+from chatlint.cli.streams import print_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def lock_targets(
     locked = {target: _locked(target, settings) for target in dict.fromkeys(targets)}
     write_lock(path, {**known, **locked})
     count = sum(map(len, locked.values()))
-    sys.stdout.write(f"{file}: {count} template{'s' if count > 1 else ''} locked\n")
+    print_whole(f"{file}: {count} template{'s' if count > 1 else ''} locked\n")
 
 
 def _known(path: Path) -> Mapping[str, Mapping[str, Locked]]:

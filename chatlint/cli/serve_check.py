@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from chatlint.cli import options
+from chatlint.cli.streams import print_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,7 @@ def check_running_server(
     if format_ == "json":
         options.print_json(report.to_dict())
     else:
-        sys.stdout.write(terminal(report, canvas_for(sys.stdout, color)))
+        print_whole(terminal(report, canvas_for(sys.stdout, color)))
     raise typer.Exit(report.exit_code)
 
 

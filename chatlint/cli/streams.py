@@ -17,6 +17,15 @@ def open_closed_streams() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
+def print_whole(text: str) -> None:
+    """On standard output. Where nobody reads it to its end, other outputs and the exit status still count."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        give_up_output()
+
+
 def give_up_output() -> None:
     """Whoever read our output has seen enough; Python must not complain about it at exit either."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -19,7 +19,7 @@ from chatlint.export.marks import mark_tags
 from chatlint.export.response_template import response_template
 from chatlint.export.serving import EngineServing, Serving
 from chatlint.export.writing import fill
-from chatlint.parse.formats import OutputFormat, ReasoningState, ToolCalls
+from chatlint.parse.formats import Confidence, OutputFormat, ReasoningState, ToolCalls
 from chatlint.parse.markers import is_strong
 from chatlint.parse.vocabulary import ToolFormat, tool_format
 from chatlint.source.package import Package
@@ -78,6 +78,8 @@ def serving_of(
 
 
 def _engine(engine: Engine, output: OutputFormat, found: Match | None, why_not: str) -> EngineServing:
+    if _shows_nothing(output):
+        return EngineServing(engine.name, engine.version, basis="no answer was shown")
     if engine.key == _LLAMA_CPP:
         return _llama_cpp(engine, output, found)
     tools = _tool_parsers(engine, found, _wrapper(output)) if found else []
@@ -94,6 +96,13 @@ def _engine(engine: Engine, output: OutputFormat, found: Match | None, why_not: 
         _flags(engine, [parser.name for parser in tools], [parser.name for parser in reasoning]),
     )
     return replace(made, chat_template_kwargs=_kwargs(output, reasoning))
+
+
+def _shows_nothing(output: OutputFormat) -> bool:
+    """Whether no prompt has anything to learn from, as where none is ever rendered."""
+    content = output.grounds.get("content")
+    learned = output.reasoning or output.tool_calls or output.generation_prompt.text
+    return content is not None and content.confidence is Confidence.NONE and not learned
 
 
 # -- tool calls ----------------------------------------------------------------------------------------

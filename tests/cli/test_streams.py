@@ -67,6 +67,26 @@ def test_findings_count_where_nobody_reads_on(bad):
     process.stderr.close()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["vectors", "corpus:chatml"], 0),
+        (["schema", "report"], 0),
+        (["--help"], 0),
+        (["--version"], 0),
+        (["diff", "corpus:chatml", "corpus:qwen3", "--format", "json"], 1),
+    ],
+)
+def test_a_reader_that_has_seen_enough(arguments, status):
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == status
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_an_interrupt_ends_it_at_once(tmp_path, jobs):
     (tmp_path / "slow.jinja").write_text(SLOW, encoding="utf-8")

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+import chatlint
 from chatlint.export.flags import serving_of
 from chatlint.export.known import (
     canonical,
@@ -224,3 +225,11 @@ def test_hostile_marks_are_no_work(mark):
 @pytest.mark.parametrize("mark", ["[" * 9_000, "<" * 9_000, "a b " * 2_000, '{"a":' * 1_500])
 def test_long_marks_take_their_time(mark):
     serving_of(OutputFormat(tool_calls=replace(HERMES, call_start=mark), content=Content(mark)))
+
+
+def test_a_template_that_never_renders_is_served_by_nothing(tmp_path):
+    (tmp_path / "t.jinja").write_text("{{ messages[0].context + 1 }}")
+    serving = serving_of(chatlint.learn_format(chatlint.load(tmp_path / "t.jinja").template()))
+    assert {(engine.flags, engine.basis) for engine in serving.engines.values()} == {
+        ((), "no answer was shown")
+    }
