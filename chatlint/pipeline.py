@@ -281,6 +281,10 @@ def check(
         expect=None if expect is None else path_text(expect, "expect"),
         probes=None if probes is None else path_text(probes, "probes"),
     )
+    if settings.select and settings.ignore:
+        from chatlint.rules.selection import require_rules
+
+        require_rules(settings.select, settings.ignore)
     settings = with_contents(settings)
     return Report(settings, (check_target(target, settings),))
 

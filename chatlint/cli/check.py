@@ -162,7 +162,7 @@ def check_targets(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
     loaded or has no template.
     """
-    from chatlint.cli.configured import printed_settings, settings_of
+    from chatlint.cli.configured import printed_settings, say_misfits, settings_of
     from chatlint.cli.folders import folders_of
     from chatlint.cli.outputs import begin_outputs, outputs_of
 
@@ -184,6 +184,8 @@ def check_targets(
         fix_targets(targets, settings, write=not diff)
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
     report = _report(targets, settings, workers, update_baseline=update_baseline)
+    if settings.per_target_ignores:
+        say_misfits(report)
     _write(report, outputs, color, verbose=verbose)
     raise typer.Exit(report.exit_code)
 

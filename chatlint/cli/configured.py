@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chatlint import config as configuration
 from chatlint.config import Settings
 from chatlint.config.contents import with_contents
 from chatlint.config.file import BASELINE_NAME, find_config, place_of, read_config, required
+from chatlint.config.settings import glob_fits
 from chatlint.errors import UsageError
+from chatlint.text import visible
+
+if TYPE_CHECKING:
+    from chatlint.verdict import Report
+
+_ALIKE = 0.8
 
 
 def settings_of(
@@ -49,12 +58,35 @@ def settings_of(
         engines=_engines(engines) or settings.engines,
         require=settings.require + required(require),
     )
+    if settings.select and settings.ignore:
+        from chatlint.rules.selection import require_rules
+
+        require_rules(settings.select, settings.ignore)
     return with_contents(settings)
 
 
 def printed_settings(settings: Settings) -> str:
     """The settings as JSON, as a report states them."""
     return json.dumps(settings.to_dict(), indent=2) + "\n"
+
+
+def say_misfits(report: Report) -> None:
+    """Say which globs of `per-target-ignores` fit no target, where one is so like them that it may be meant:
+    others are for targets of other runs."""
+    import difflib
+
+    named = [one.target for one in report.targets]
+    files = [
+        (one.target, template.template.place.file) for one in report.targets for template in one.templates
+    ]
+    for glob in report.settings.per_target_ignores:
+        if any(glob_fits(glob, target) for target in named) or any(glob_fits(glob, *one) for one in files):
+            continue
+        near = difflib.get_close_matches(glob, named, n=1, cutoff=_ALIKE)
+        if near:
+            where = report.settings.config or "the settings"
+            meant = f"did you mean {visible(near[0])!r}?"
+            sys.stderr.write(f"{where}: per-target-ignores {visible(glob)!r} fits no target: {meant}\n")
 
 
 def _configured(config: str | None, targets: Sequence[str], *, isolated: bool) -> Settings:
@@ -98,11 +130,15 @@ def _refuse_unknown(settings: Settings, path: str) -> None:
     named = (*settings.select, *settings.ignore, *settings.severities, *ignored)
     if not named:
         return
-    from chatlint.rules.names import is_rule, unknown_rule
+    from chatlint.rules.names import fits_a_rule, rule_names, unknown_rule
 
     for name in named:
-        if not is_rule(name):
+        if not fits_a_rule(name):
             raise unknown_rule(name, place_of(path, name))
+    for name in settings.severities:
+        if name not in rule_names():
+            hint = "severities are given by name: `chatlint rule CODE` tells it"
+            raise UsageError(f"{place_of(path, name)}: {name!r} is no rule's name", hint=hint)
 
 
 def _engines(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -117,12 +153,11 @@ def _rules(names: Sequence[str] | None) -> tuple[str, ...]:
     """Names of rules and prefixes of their codes: what fits none is said before any target is read."""
     given = _split(names)
     if given:
-        from chatlint.rules.names import is_rule, rule_names
+        from chatlint.rules.names import is_rule, near_rule
 
         for name in given:
             if not is_rule(name):
-                hint = configuration.nearest(name, sorted(rule_names()))
-                raise UsageError(f"no rule fits {name!r}", hint=hint)
+                raise UsageError(f"no rule fits {name!r}", hint=near_rule(name))
     return given
 
 

@@ -15,9 +15,13 @@ def list_probes(
     word: Word = "", format_: options.Listing = "terminal", color: options.Color = "auto"
 ) -> None:
     """List the probes: each asks one question. Show one with: chatlint render TARGET --probe ID"""
+    from chatlint.errors import UsageError
     from chatlint.probe.catalogue import catalogue
 
-    probes = [probe for probe in catalogue() if word.lower() in f"{probe.id} {probe.title}".lower()]
+    known = catalogue()
+    probes = [probe for probe in known if word.lower() in f"{probe.id} {probe.title}".lower()]
+    if not probes:
+        raise UsageError(f"no probe's id or title holds {word!r}", hint=known.near(word))
     if options.listing(format_) == "json":
         options.print_json(
             [

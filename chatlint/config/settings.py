@@ -91,15 +91,20 @@ class Settings:
             self = replace(self, expected=self.expected.of_target(target))
         if not self.per_target_ignores:
             return self
-        names = {target, target.partition("@")[0], target.partition(":")[0], f"{target.rstrip('/')}/{file}"}
-        names |= {name.removeprefix("./") for name in names}
         more = tuple(
             rule
             for glob, rules in self.per_target_ignores.items()
-            if any(fnmatchcase(name, glob.removeprefix("./")) for name in names)
+            if glob_fits(glob, target, file)
             for rule in rules
         )
         return replace(self, ignore=(*self.ignore, *more), per_target_ignores={})
+
+
+def glob_fits(glob: str, target: str, file: str = "") -> bool:
+    """Whether a glob fits a target, or a template's file in it (see `Settings.for_target`)."""
+    names = {target, target.partition("@")[0], target.partition(":")[0], f"{target.rstrip('/')}/{file}"}
+    names |= {name.removeprefix("./") for name in names}
+    return any(fnmatchcase(name, glob.removeprefix("./")) for name in names)
 
 
 _CONTENTS = frozenset(("expected", "conversations"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -67,12 +68,17 @@ class Catalogue:
             known = self._cases[probe, variant] = _case(probe, variant, conversation)
         return known
 
+    def near(self, name: str) -> str:
+        """What to say to somebody who wrote `name`: the nearest ids, or words of ids."""
+        words = sorted({word for one in self.ids() for word in re.split(r"[/-]", one)})
+        near = difflib.get_close_matches(name.lower(), self.ids(), n=3, cutoff=0.5)
+        near = near or difflib.get_close_matches(name.lower(), words, n=3, cutoff=0.6)
+        return f"did you mean {' or '.join(near)}?" if near else "`chatlint probes` lists them"
+
     def _read(self, name: str) -> Probe:
         path = self.root / f"{name}.json"
         if name.count("/") != 1 or ".." in name or not path.is_file():
-            near = difflib.get_close_matches(name, self.ids(), n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`chatlint probes` lists them"
-            raise UsageError(f"there is no probe {name!r}", hint=hint)
+            raise UsageError(f"there is no probe {name!r}", hint=self.near(name))
         return self._probe(name, _Source(path, _object(_parsed(path), path, "the file")))
 
     def _probe(self, name: str, source: _Source) -> Probe:

@@ -71,10 +71,10 @@ def _content_read(syntax: Syntax, begin: int, end: int, *, in_parts: bool) -> in
 
 
 def _for_others(roles: list[RoleLiteral], besides: list[int]) -> int:
-    """The last question for a role before one of these lines, the first for which there is one; 0 for
-    none."""
+    """The last question for a role before one of these lines, the first for which there is one; else the
+    first question, 0 for none."""
     before = ([one.line for one in roles if one.line <= line] for line in besides)
-    return next((max(lines) for lines in before if lines), 0)
+    return next((max(lines) for lines in before if lines), min((one.line for one in roles), default=0))
 
 
 def _branch(roles: list[RoleLiteral], role: str, beside: int) -> tuple[int, int]:

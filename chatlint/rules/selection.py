@@ -7,6 +7,7 @@ from dataclasses import replace
 from chatlint.errors import UsageError
 from chatlint.records import dataclass
 from chatlint.rules.catalogue import all_rules
+from chatlint.rules.names import near_rule
 from chatlint.rules.rule import Rule, Stage
 
 
@@ -26,7 +27,7 @@ class Selection:
         known = all_rules()
         for wanted in (*self.select, *self.ignore):
             if not any(_fit(rule, wanted) for rule in known):
-                raise UsageError(f"no rule fits {wanted!r}", hint=_near(wanted, known))
+                raise UsageError(f"no rule fits {wanted!r}", hint=near_rule(wanted))
         return tuple(rule for rule in known if self.holds(rule))
 
     def holds(self, rule: Rule) -> bool:
@@ -42,14 +43,15 @@ def selects(selection: Selection, rule: Rule) -> bool:
     return selection.holds(rule) or replace(selection, on_report=True).holds(rule)
 
 
+def require_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> None:
+    """Raise UsageError where nothing is left of what was selected: a check without rules finds nothing."""
+    if select and ignore and not any(selects(Selection(select, ignore), rule) for rule in all_rules()):
+        taken = f"{', '.join(ignore)} takes all of {', '.join(select)} away"
+        raise UsageError(f"no rule is left to run: to ignore {taken}", hint="leave out one of the two")
+
+
 def _fit(rule: Rule, wanted: str) -> int:
     """How closely a name or prefix fits: 0 not at all."""
     if wanted in (rule.name, *rule.formerly):
         return 100
     return len(wanted) + 1 if wanted and rule.code.startswith(wanted) else 0
-
-
-def _near(wanted: str, known: tuple[Rule, ...]) -> str:
-    from chatlint.config import nearest
-
-    return nearest(wanted, [rule.name for rule in known] + [rule.code for rule in known])

@@ -24,6 +24,8 @@ _ADDRESS = re.compile(
 """A model's page, as it is copied from a browser."""
 _LOCAL = (".jinja", ".jinja2", ".j2", ".json", ".gguf", ".txt")
 _SHOWN = 200
+_PATTERN = re.compile(r"[*?]|\[[^\]]*\]")
+"""What a shell leaves as it is where no file fits."""
 _PATHLIKE = ("./", "../", "/", "~")
 
 
@@ -100,6 +102,8 @@ def _missing(text: str) -> TargetError:
         f"there is no file or directory {shown}",
         hint=f"did you mean {near}?"
         if near
+        else "no file here fits the pattern"
+        if _PATTERN.search(text)
         else "a target is a path, a Hub model (org/name), corpus:NAME, or - for standard input",
     )
 

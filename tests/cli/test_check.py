@@ -216,3 +216,26 @@ def test_an_unexpected_error_is_no_traceback(chatlint, monkeypatch):
     monkeypatch.setenv("CHATLINT_DEBUG", "1")
     with pytest.raises(RuntimeError, match="a bug of ours"):
         chatlint("check", CLEAN)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "said"),
+    [
+        (("--select", "CT599"), "did you mean 'CT501'"),
+        (("--select", "ct302"), "did you mean 'CT302'?"),
+        (("--select", "role-suport"), "did you mean 'role-support'?"),
+        (("--ignore", "zzzzzz"), "`chatlint rules` lists them"),
+        (
+            ("--select", "CT3", "--ignore", "CT3"),
+            "no rule is left to run: to ignore CT3 takes all of CT3 away",
+        ),
+    ],
+)
+def test_error_a_selection_that_fits_nothing(chatlint, chosen, said):
+    done = chatlint("check", CLEAN, *chosen)
+    assert (done.status, done.out) == (2, "")
+    assert said in done.err
+
+
+def test_error_a_pattern_that_no_file_fits(chatlint):
+    assert "no file here fits the pattern" in chatlint("check", "no-*.jinja").out

@@ -98,11 +98,20 @@ def test_severities_profiles_and_ignores_of_the_configuration(chatlint, write):
     assert chatlint("check", "t.jinja", "u.jinja").status == 1
 
 
+def test_a_glob_that_may_have_meant_a_target_is_said(chatlint, write):
+    write(t_jinja=GOOD, chatlint_toml='[per-target-ignores]\n"t.jinia" = ["CT3"]\n"org/*" = ["CT3"]\n')
+    done = chatlint("check", "t.jinja", "--format", "json")
+    assert done.err == "chatlint.toml: per-target-ignores 't.jinia' fits no target: did you mean 't.jinja'?\n"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('[rules.prefix-brek]\nseverity = "error"', "chatlint.toml:1: no rule 'prefix-brek'"),
         ('\n[per-target-ignores]\n"a" = ["prefix-brek"]', "chatlint.toml:3: no rule 'prefix-brek'"),
+        ('\n[per-target-ignores]\n"a" = ["CT599"]', "did you mean 'CT501'"),
+        ('[rules.CT302]\nseverity = "error"', "chatlint.toml:1: 'CT302' is no rule's name"),
+        ('select = ["CT3"]\nignore = ["CT3"]', "no rule is left to run"),
         ('ignore = ["prefix-brek"]', "chatlint.toml:1: no rule 'prefix-brek'"),
         ('expect = "none.json"', "none.json"),
         ('probes = "none"', "none is no folder"),

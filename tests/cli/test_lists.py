@@ -35,6 +35,10 @@ def test_probes(chatlint):
     assert {one["id"] for one in as_json} >= {"roles/user", "calls/one"}
     narrowed = chatlint("probes", "calls/one").out
     assert 0 < len(narrowed.splitlines()) < 20
+    done = chatlint("probes", "rolez")
+    assert (done.status, done.out) == (2, "")
+    assert "no probe's id or title holds 'rolez'" in done.err
+    assert "did you mean roles" in done.err
 
 
 def test_corpus(chatlint):

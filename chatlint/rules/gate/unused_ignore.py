@@ -29,10 +29,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from chatlint.config import nearest
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
-from chatlint.rules.names import is_rule, rule_names
+from chatlint.rules.names import is_rule, near_rule
 from chatlint.rules.rule import Stage, rule
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _said(name: str, ignore: Ignore) -> str:
     if _PREFIX.fullmatch(name):
         return f"a comment ignores single rules, not all of {name}"
     if not is_rule(name):
-        return f"there is no rule {name!r} to ignore: {nearest(name, sorted(rule_names()))}"
+        return f"there is no rule {name!r} to ignore: {near_rule(name)}"
     where = "in this template" if ignore.lines is None else f"in line {ignore.lines[0]}"
     return f"{name} finds nothing {where} that could be ignored"
 
