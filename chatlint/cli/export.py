@@ -17,8 +17,8 @@ To = Annotated[
     typer.Option(
         "--to",
         metavar="WHAT",
-        help="response-template, gbnf, lark, structural-tag, vllm, sglang, tensorrt-llm, llama.cpp or "
-        "deepinfer.",
+        help="response-template, gbnf, llama.cpp-request, lark, structural-tag, vllm, sglang, tensorrt-llm, "
+        "llama.cpp or deepinfer.",
     ),
 ]
 Tools = Annotated[
@@ -55,7 +55,9 @@ def export_target(
 ) -> None:
     """Write the output format of a template as what serves it: parser flags, a response template, a grammar.
 
-    Flags are one line, what they rest on follows as comments. All else is as its reader takes it.
+    Flags are one line, what they rest on follows as comments. All else is as its reader takes it: gbnf and
+    lark are grammars of the whole answer, as text; llama.cpp-request is JSON for its server, with a grammar
+    that sleeps until a call begins where that can be.
     """
     from chatlint.cli.inputs import read_json, read_kwargs, read_tools
     from chatlint.cli.learning import learn_for

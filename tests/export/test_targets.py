@@ -33,7 +33,7 @@ CALL = Call("get_weather", {"city": "Paris", "days": 3})
 def test_every_target(to):
     text = export_format(HERMES, to, tools=TOOLS["weather"])
     assert text.endswith("\n")
-    if to in ("response-template", "gbnf", "structural-tag"):
+    if to in ("response-template", "llama.cpp-request", "structural-tag"):
         assert isinstance(json.loads(text), dict)
 
 
@@ -92,7 +92,17 @@ def test_an_answer_in_json(judge, name):
 
 
 def bundle(output, **request):
-    return json.loads(export_format(output, "gbnf", **request))
+    return json.loads(export_format(output, "llama.cpp-request", **request))
+
+
+def test_gbnf_is_a_grammar_of_the_whole_turn():
+    """As a file for `llama-cli --grammar-file`: it holds from the first character on."""
+    grammar = export_format(HERMES, "gbnf", tools=TOOLS["weather"])
+    assert grammar.startswith("root ::= ")
+    call = write_calls(HERMES.tool_calls, [CALL])
+    for text in ("Just words.", f"<think>\nHm.\n</think>\n\n{call}", f"Words, then\n{call}"):
+        assert Machine(grammar).read(text) == "accepted"
+    assert Machine(grammar).read(call.replace("get_weather", "get_whether")).startswith("refused")
 
 
 def test_a_grammar_sleeps_until_a_call_begins():
