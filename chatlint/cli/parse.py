@@ -82,7 +82,7 @@ def parse_output(
     elif form == "events":
         _print_events(parser, output)
     else:
-        _print_chunks(parser, output, target)
+        _print_chunks(parser, output, target, learned)
     if parser.cut:
         typer.echo("note: a call broke off; its arguments are no whole JSON", err=True)
     if parser.guessed:
@@ -120,27 +120,42 @@ def _print_events(parser: OutputParser, output: str) -> None:
         _print_lines(map(event_facts, events))
 
 
-def _print_chunks(parser: OutputParser, output: str, target: str) -> None:
-    """Write what a server would stream: who speaks, a chunk for each delta, why it ended."""
+def _print_chunks(parser: OutputParser, output: str, target: str, learned: OutputFormat) -> None:
+    """Write what a server would stream: who speaks, a chunk for each delta, why it ended. As servers do, it
+    makes ids for calls where the format has none."""
     import time
 
-    from chatlint.parse.message import deltas, finish_reason
-    from chatlint.report.message import Completion
+    from chatlint.parse.message import deltas
+    from chatlint.parse.vocabulary import CallIdPosition, call_id_position
+    from chatlint.report.message import Completion, random_call_id
 
     answer = Completion(target, int(time.time()))
+    calls = learned.tool_calls
+    late = calls is not None and call_id_position(calls) is CallIdPosition.POST_ARGS
     _print_lines([answer.chunk({"role": "assistant", "content": ""})])
-    calls = False
+    called = False
+    for delta in deltas(_flushed(parser, output), random_call_id, late=late):
+        called = called or "tool_calls" in delta
+        sys.stdout.write(_line(answer.chunk(delta)))
+    _print_lines([answer.chunk({}, "tool_calls" if called else "stop")])
+
+
+def _flushed(parser: OutputParser, output: str) -> Iterator[Event]:
+    """Every event; what was written of those that a piece settled goes out before the next piece is read."""
     for events in _read(parser, output):
-        calls = calls or finish_reason(events) == "tool_calls"
-        _print_lines(map(answer.chunk, deltas(events)))
-    _print_lines([answer.chunk({}, "tool_calls" if calls else "stop")])
+        yield from events
+        sys.stdout.flush()
+
+
+def _line(value: Mapping[str, JSON]) -> str:
+    import json
+
+    return json.dumps(value) + "\n"
 
 
 def _print_lines(lines: Iterable[Mapping[str, JSON]]) -> None:
-    import json
-
     for line in lines:
-        sys.stdout.write(json.dumps(line) + "\n")
+        sys.stdout.write(_line(line))
     sys.stdout.flush()
 
 

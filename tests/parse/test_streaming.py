@@ -105,6 +105,11 @@ def test_a_later_id_comes_with_the_end() -> None:
     assert events == [ToolCallStart(0, "", "now"), ArgumentsDelta(0, "{}"), ToolCallEnd(0, "abc123456")]
     assert assemble(events)["tool_calls"][0]["id"] == "abc123456"
     assert list(deltas(events))[-1] == {"tool_calls": [{"index": 0, "id": "abc123456"}]}
+    first, *_, last = deltas(iter(events), lambda: "made", late=True)
+    assert "id" not in first["tool_calls"][0]  # clients add up what comes under one key
+    assert last == {"tool_calls": [{"index": 0, "id": "abc123456"}]}
+    cut = [*events[:-1], ToolCallEnd(0, "")]
+    assert list(deltas(cut, lambda: "made", late=True))[-1] == {"tool_calls": [{"index": 0, "id": "made"}]}
 
 
 def test_a_value_that_must_be_a_string_streams() -> None:
@@ -254,6 +259,8 @@ def test_deltas_of_the_streaming_api() -> None:
         },
         {"tool_calls": [{"index": 0, "function": {"arguments": "{}"}}]},
     ]
+    made = [one["tool_calls"][0] for one in deltas(events, lambda: "made") if "tool_calls" in one]
+    assert [one.get("id") for one in made] == ["made", None]
     assert finish_reason(events) == "tool_calls"
     assert finish_reason([]) == "stop"
 
