@@ -162,7 +162,7 @@ def check_targets(
     Exit status: 0 clean, 1 findings at or above --fail-on, 2 usage or internal error, 3 a target could not be
     loaded or has no template.
     """
-    from chatlint.cli.configured import printed_settings, say_misfits, settings_of
+    from chatlint.cli.configured import printed_settings, settings_of
     from chatlint.cli.folders import folders_of
     from chatlint.cli.outputs import begin_outputs, outputs_of
 
@@ -184,8 +184,6 @@ def check_targets(
         fix_targets(targets, settings, write=not diff)
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
     report = _report(targets, settings, workers, update_baseline=update_baseline)
-    if settings.per_target_ignores:
-        say_misfits(report)
     _write(report, outputs, color, verbose=verbose)
     raise typer.Exit(report.exit_code)
 
@@ -199,9 +197,12 @@ def _read(targets: list[str], settings: Settings) -> list[str]:
 def _report(targets: list[str], settings: Settings, workers: int, *, update_baseline: bool) -> Report:
     """What is found, but for what the baseline accepts."""
     from chatlint.cli.baseline import held_against_baseline
+    from chatlint.cli.configured import say_misfits
     from chatlint.verdict import Report
 
     report = Report(settings, tuple(_judged(targets, settings, workers)))
+    if settings.per_target_ignores:
+        say_misfits(report)
     return held_against_baseline(report, update=update_baseline)
 
 

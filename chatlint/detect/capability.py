@@ -55,6 +55,10 @@ class Capability:
     note: str = ""
 
 
+CALLS_TO = "calls to "
+"""How the effect of a switch on the form of calls begins: the form is all that follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Switch:
     """A template variable that a caller may set. `default` is the value that renders as leaving it unset,

@@ -26,6 +26,8 @@ _MOST_VALUES = 4
 NEEDLE = "Zeppelin"
 """A text that no template compares with."""
 
+CALLED = "find_tide"
+"""The function that the calls of most probes name."""
 _COMMENT = re.compile(r"\{#.*?#\}", re.S)
 _TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
 _TEXT = r"""(?:'[^'\n]{0,40}'|"[^"\n]{0,40}")"""
@@ -43,8 +45,8 @@ def names_of(footing: Footing) -> tuple[str, ...]:
 
 def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:
     """Values worth trying: the texts that the source compares it with, two numbers where it is more or less
-    than something, a text where it is printed, else true and false. Empty for a variable that is walked
-    through like a list."""
+    than something, a text where it is printed, a list with a function's name where names are looked for in
+    it, else true and false. Empty for a variable that is walked through like a list."""
     return _values_of(footing.trace.template.text, name)
 
 
@@ -53,6 +55,8 @@ def _values_of(source: str, name: str) -> tuple[JSON, ...]:
     code = _code(source)
     compared = tuple(dict.fromkeys(_compared(code, name)))
     bare = _ANY_TEXT.sub("''", code)
+    if re.search(rf"(?:\bname|\[''\])\s+in\s+{name}\b", bare):
+        return ([CALLED],)
     if compared:
         return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(bare, name) else ()))
     if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", bare):

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from chatlint.conversation import JSON
-from chatlint.detect.capability import GenerationPrompt, Switch
+from chatlint.detect.capability import CALLS_TO, GenerationPrompt, Switch
 from chatlint.detect.footing import Footing
 from chatlint.detect.generation_prompt import added
-from chatlint.detect.kwargs import ABOUT_REASONING, NEEDLE, names_of, reasoning_on, spelled, values_of
+from chatlint.detect.kwargs import ABOUT_REASONING, CALLED, NEEDLE, names_of, reasoning_on, spelled, values_of
+from chatlint.detect.second_form import second_form
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import SHOWN, fate
@@ -75,9 +76,9 @@ def detect_switches(footing: Footing, contexts: Contexts) -> tuple[Switch, ...]:
 
 
 def _switch(footing: Footing, contexts: Contexts, name: str) -> Switch:
-    """Asked in one question first; where that shows nothing, or reasoning may be concerned, in all
+    """Asked in one question first; where that shows nothing, or reasoning or calls may be concerned, in all
     contexts."""
-    if not ABOUT_REASONING.search(name):
+    if not ABOUT_REASONING.search(name) and values_of(footing, name) != ([CALLED],):
         found = _judged(footing, contexts.shortest, name)
         if found.effect:
             return found
@@ -94,10 +95,19 @@ def _judged(footing: Footing, contexts: Contexts, name: str) -> Switch:
     same = [one for one in tried if _texts(one.seen) == _texts(contexts.unset)]
     changed = [one for one in tried if one not in same]
     effects = dict.fromkeys(effect for one in changed for effect in _effects(contexts.unset, one.seen))
+    form = second_form(contexts.unset[-1], tried[0].seen[-1]) if tried[:1] and _names(tried[0]) else ""
+    if form:
+        effects.pop("turns", None)
+        effects[f"{CALLS_TO}{form}"] = None
     default = json.dumps(same[0].value) if same and changed else UNSET
     evidence = dict.fromkeys(seen.case.id for one in tried for seen in one.seen)
     values = tuple(json.dumps(one.value) for one in tried)
     return Switch(name, default, values, ", ".join(effects), tuple(evidence))
+
+
+def _names(tried: _Tried) -> bool:
+    """Whether it names functions whose calls may be written in another way."""
+    return tried.value == [CALLED]
 
 
 def _breaks(tried: _Tried, contexts: Contexts) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chatlint.detect.capability import Capabilities, Capability, Support, Switch
+from chatlint.detect.capability import CALLS_TO, Capabilities, Capability, Support, Switch
 from chatlint.export.serving import Serving
 from chatlint.parse.formats import Confidence, OutputFormat
 from chatlint.report.answers import MARKS, answers_of, groups_of, note_of, spoken
@@ -28,7 +28,7 @@ def overview_lines(canvas: Canvas, report: TemplateReport) -> Iterator[str]:
         yield from (_grid if canvas.verbose else _answers)(canvas, report.capabilities)
         yield from _generation_prompt(canvas, report, report.capabilities)
     if report.format:
-        yield from _format(canvas, report.format)
+        yield from _format(canvas, report.format, report.capabilities)
     yield from _ends(canvas, report)
     if report.round_trips and report.round_trips.trips:
         yield from _round_trips(canvas, report.round_trips)
@@ -114,16 +114,24 @@ def _generation_prompt(canvas: Canvas, report: TemplateReport, found: Capabiliti
 def _tried(switch: Switch) -> list[Piece]:
     if not switch.values:
         return words("not tried", "faint")
-    effect = f"changes {switch.effect}" if switch.effect else "changes nothing"
+    effect = f"changes {_parted(switch)[0]}" if switch.effect else "changes nothing"
     return [*words(f"({', '.join(switch.values)})", "faint"), *words(effect)]
 
 
-def _format(canvas: Canvas, output: OutputFormat) -> Iterator[str]:
+def _parted(switch: Switch) -> tuple[str, str]:
+    """What a switch changes, and how it has calls written, "" if as ever."""
+    effect, calls, form = switch.effect.partition(CALLS_TO)
+    return (f"{effect}calls" if calls else effect), form
+
+
+def _format(canvas: Canvas, output: OutputFormat, found: Capabilities | None) -> Iterator[str]:
     """How the model will write, as far as it was learned."""
     if not _was_learned(output):
         yield from _row(canvas, "writes", words("(no answer was shown to learn from)", "faint"))
         return
     rows = list(grammar_rows(output))
+    forms = [(switch.name, _parted(switch)[1]) for switch in (found.switches if found else ())]
+    rows += [("or", [(form, "literal"), (f"  (with {name})", "faint")]) for name, form in forms if form]
     widest = max(canvas.cells(part) for part, _ in rows)
     if canvas.width < _NARROW:
         yield canvas.draw([("writes", "strong")])

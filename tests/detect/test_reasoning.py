@@ -98,6 +98,18 @@ def test_switches(text, name, default, values, effect):
     assert (found.default, list(found.values), found.effect) == (default, values, effect)
 
 
+def test_a_list_of_names_may_have_calls_written_otherwise():
+    text = (
+        "{% for m in messages %}<|{{ m.role }}|>{{ m.content or '' }}{% for c in m.tool_calls or [] %}"
+        "{% if inner is defined and c.function.name in inner %}<|code|>{{ c.function.name }}("
+        "{% for k, v in c.function.arguments | items %}{{ k }}='{{ v }}'{{ ', ' if not loop.last }}{% endfor %})<|over|>"
+        "{% else %}<call>{{ c.function | tojson }}</call>{% endif %}{% endfor %}<|end|>{% endfor %}"
+    )
+    found = detected(text).switch("inner")
+    assert list(found.values) == ['["find_tide"]']
+    assert found.effect == "calls to <|code|>⟨name⟩(⟨key⟩='⟨value⟩…')"
+
+
 def test_a_switch_that_works_only_beside_another():
     text = "{% if thinking and effort_of_thinking == 'max' %}[max]{% endif %}" + PLAIN
     found = detected(text).switch("effort_of_thinking")

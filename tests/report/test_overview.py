@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chatlint import check
 from chatlint.detect.capabilities import detect_capabilities
+from chatlint.detect.capability import Switch
 from chatlint.export.serving import EngineServing, Serving
 from chatlint.probe.trace import Trace
 from chatlint.report.answers import GROUPS, answers_of
@@ -58,6 +61,15 @@ def test_the_grammar_is_said_as_a_person_reads_it():
         "              arguments  <arg=⟨key⟩>⟨value⟩</arg>…  strings as they are",
     ]
     assert "  prompt ends <|assistant|>⏎ (reasoning open)" in lines
+
+
+def test_another_form_of_calls_is_shown_beside_the_usual_one():
+    report = template_report()
+    switch = Switch("inner", "unset", ('["f"]',), "opening text, calls to <|code|>⟨name⟩(⟨key⟩, …)")
+    capabilities = replace(report.capabilities, switches=(switch,))
+    text = "\n".join(overview_lines(Canvas(80), replace(report, capabilities=capabilities)))
+    assert 'inner (["f"]) changes opening text, calls\n' in text
+    assert "or         <|code|>⟨name⟩(⟨key⟩, …)  (with inner)" in text
 
 
 def test_what_did_not_come_back_is_named():
