@@ -13,7 +13,7 @@ Pointers (RFC 6901) are into the conversation *as the caller gave it*; roots are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 
@@ -141,6 +141,12 @@ def pointer_token(name: str) -> str:
     if "~" in name or "/" in name:
         return name.replace("~", "~0").replace("/", "~1")
     return name
+
+
+def listed(names: Iterable[str], last: str = "and") -> str:
+    """Names in a sentence, each once: `a`, `a and b`, `a, b and c`."""
+    *first, end = dict.fromkeys(names)
+    return f"{', '.join(first)} {last} {end}" if first else end
 
 
 _VISIBLE = {"\n": "⏎", "\t": "⇥", "\r": "␍", "\x1b": "␛"}

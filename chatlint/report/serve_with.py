@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from chatlint.export.serving import EngineServing, Serving
 from chatlint.report.canvas import Piece
 from chatlint.report.finding import words
+from chatlint.text import listed
 
 _ENGINE = "\0"
 """Stands for an engine and its version where several are to be named in one sentence."""
@@ -53,10 +54,5 @@ def _unnamed(engine: EngineServing) -> str:
 
 def _named(basis: str, engines: list[str], last: str) -> str:
     if _ENGINE in basis:
-        return basis.replace(_ENGINE, _joined(engines, last))
-    return f"{_joined((name.rpartition(' ')[0] for name in engines), last)}: {basis}"
-
-
-def _joined(names: Iterable[str], last_word: str) -> str:
-    *first, last = names
-    return f"{', '.join(first)} {last_word} {last}" if first else last
+        return basis.replace(_ENGINE, listed(engines, last))
+    return f"{listed((name.rpartition(' ')[0] for name in engines), last)}: {basis}"

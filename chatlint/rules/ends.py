@@ -11,7 +11,7 @@ from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.sights import bounds
-from chatlint.text import Input, Origin, Prompt
+from chatlint.text import Input, Origin, Prompt, listed
 
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
@@ -183,10 +183,10 @@ def stop_causes(subject: Subject, end: End) -> Iterator[Cause]:
 
 def _runs_on(end: End, missing: list[str], stops: list[str]) -> Cause:
     mark = end.marks[0]
-    others = f"; {_listed(stops)} {_do(stops)}" if stops else ""
+    others = f"; {listed(stops)} {_do(stops)}" if stops else ""
     return Cause(
         key=f"after {end.after}: {mark}",
-        message=f"after {end.after} stands {mark!r}, at which {_listed(missing)} {_do(missing)} not stop"
+        message=f"after {end.after} stands {mark!r}, at which {listed(missing)} {_do(missing)} not stop"
         + others,
         consequence="Generation does not end there: the model writes on, up to the token limit.",
         sights=(end.sight,),
@@ -222,10 +222,6 @@ def _no_token(end: End) -> Cause:
     )
 
 
-def _listed(engines: list[str]) -> str:
-    return engines[0] if len(engines) == 1 else f"{', '.join(engines[:-1])} and {engines[-1]}"
-
-
 def _do(engines: list[str]) -> str:
     return "does" if len(engines) == 1 else "do"
 
@@ -242,7 +238,7 @@ def stops_too_early(subject: Subject) -> Iterator[Cause]:
         if output and stopping and mark not in output.end_of_turn:
             yield Cause(
                 key=f"too early: {mark}",
-                message=f"after {mark!r} the turn goes on, but {_listed(stopping)} end it there",
+                message=f"after {mark!r} the turn goes on, but {listed(stopping)} end it there",
                 consequence="Turns are cut off after their first message: the reasoning, without a call.",
                 severity=Severity.WARNING,
                 fix="Leave its id out of every `eos_token_id`.",

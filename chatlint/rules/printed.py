@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from chatlint.text import Input, Literal, Prompt, Span
+from chatlint.text import Computed, Input, Literal, Prompt, Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _Place: TypeAlias = tuple[int, int]
 _STRUCTURE = ("/role", "/type")
 """What is printed of these are marks."""
+_WORDS = ("None", "True", "False")
+"""Values whose characters nothing tells from what is computed: the expression is the one on that line."""
 _LAST: _Place = (2**31, 0)
 
 
@@ -23,14 +25,18 @@ def printed_at(prints: Iterable[Print], prompt: Prompt, position: int) -> _Place
     index = next((index for index, span in enumerate(prompt.spans) if span.end > position), None)
     if index is None:
         return 0, 0
-    origin = prompt.spans[index].origin
-    if not isinstance(origin, Input) or origin.pointer.endswith(_STRUCTURE):
-        return 0, 0
-    named = origin.pointer.rpartition("/")[0] if origin.key else origin.pointer
-    fitting = [one for one in prints if _fits(one.pattern, named)]
+    span = prompt.spans[index]
     before = _literal(reversed(prompt.spans[:index])) or (0, 0)
     behind = _literal(prompt.spans[index + 1 :]) or _LAST
-    return _only(_between(fitting, before, behind)) or _only(fitting) or (0, 0)
+    match span.origin:
+        case Input(pointer, _, key) if not pointer.endswith(_STRUCTURE):
+            named = pointer.rpartition("/")[0] if key else pointer
+            fitting = [one for one in prints if _fits(one.pattern, named)]
+            return _only(_between(fitting, before, behind)) or _only(fitting) or (0, 0)
+        case Computed(line) if prompt.piece(span) in _WORDS:
+            there = [one for one in _between(list(prints), before, behind) if one.line == line]
+            return _only(there) or (0, 0)
+    return 0, 0
 
 
 def _literal(spans: Iterable[Span]) -> _Place | None:

@@ -7,7 +7,7 @@ import pytest
 from chatlint.conversation import Conversation
 from chatlint.render.rendered import RenderRequest
 from chatlint.render.renderer import open_renderer
-from chatlint.text import Computed, Input, Literal, Special
+from chatlint.text import Computed, Input, Literal, Special, listed
 from tests.render.plain import render, template
 
 TWO = Conversation(
@@ -134,3 +134,10 @@ def test_failures_name_their_line() -> None:
         rendered = render(source, TWO)
         assert rendered.failure is not None
         assert rendered.failure.line == line, source
+
+
+@pytest.mark.parametrize(
+    ("names", "said"), [("a", "a"), ("ab", "a and b"), ("abc", "a, b and c"), ("aba", "a and b")]
+)
+def test_names_in_a_sentence(names: str, said: str) -> None:
+    assert listed(names) == said

@@ -27,3 +27,13 @@ def test_messages_that_nothing_tells_apart(before: str, after: str, severity: Se
     with subject_of(source, learned=False) as subject:
         told = [one for one in causes_of(find_rule("role-support"), subject) if one.key == "run together"]
     assert [one.severity for one in told] == ([severity] if severity else [])
+
+
+def test_a_template_with_roles_of_its_own_is_told_as_well() -> None:
+    """It may be for pairs of texts; who chats with it sees one mark around everybody's words."""
+    marks = "{% if m.role == 'query' %}<q>{% endif %}[INST] "
+    source = LOOP.replace("BEFORE", marks).replace("AFTER", " [/INST]")
+    with subject_of(source, learned=False) as subject:
+        (told,) = causes_of(find_rule("role-support"), subject)
+    assert (told.key, told.severity) == ("run together", Severity.INFO)
+    assert "'[/INST][INST]' stands before both" in told.message

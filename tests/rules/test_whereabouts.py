@@ -60,6 +60,14 @@ def test_a_lost_message_is_where_its_role_is_asked_for():
         assert whereabouts(subject, at_end(seen, lost="/messages/0")) == (2, 0)
 
 
+def test_null_is_where_it_is_printed():
+    source = "{% for m in messages %}\n<a>{{ m.content }}{% if m.tool_calls %}<c>{% endif %}{% endfor %}"
+    with subject_of(source, host="transformers-4.57", learned=False) as subject:
+        seen = subject.trace.see("calls/one-result", content="null")
+        at_none = seen.text.index("None")
+        assert whereabouts(subject, Sight(seen, at_none, at_none + 4)) == (2, 4)
+
+
 PARTED = """{%- if messages[0].role == 'system' %}
 S {{ messages[0].content }}
 {%- endif %}

@@ -31,6 +31,7 @@ from chatlint.rules.rule import rule
 from chatlint.rules.sights import at
 from chatlint.rules.spaces import fates_by_role, spaced
 from chatlint.rules.turns import chats
+from chatlint.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,10 +61,9 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 def _cause(seen: Observation, roles: dict[str, str], key: str, message: str) -> Cause:
     names = [_NAMES.get(role, f"{role} messages") for role in roles]
-    listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     return Cause(
         key=f"{key}: {' '.join(roles)}",
-        message=message.format(listed),
+        message=message.format(listed(names)),
         consequence=_ANSWER if "assistant" in roles else _OTHER,
         sights=tuple(at(seen, pointer, f"{role} text") for role, pointer in roles.items()),
         severity=Severity.WARNING if key == "altered" and "assistant" in roles else None,

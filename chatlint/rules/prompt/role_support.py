@@ -131,7 +131,8 @@ def _ignored(subject: Subject) -> Iterator[Cause]:
         roles = f" (the template's own roles are {', '.join(own)})" if own else ""
         yield _forgotten(f"questions are dropped{roles}", alone, 0, Severity.ERROR)
     elif own:
-        return
+        if history.prompt and same_headers(history):
+            yield _together(history, Severity.INFO)  # who has roles of its own may embed, or rank
     elif history.prompt and not content_shown(history, "/messages/2/content"):
         yield _forgotten("all that follows the first message is dropped", history, 2, Severity.ERROR)
     elif history.prompt and not content_shown(history, "/messages/0/content"):
@@ -142,7 +143,7 @@ def _ignored(subject: Subject) -> Iterator[Cause]:
         yield _together(history)
 
 
-def _together(history: Observation) -> Cause:
+def _together(history: Observation, severity: Severity | None = None) -> Cause:
     """Base models and embedders may want just that; where there are marks, they are no marks of roles."""
     first, answer = (bounds(history, f"/messages/{place}/content") or (0, 0) for place in (0, 1))
     between = history.text[first[1] : answer[0]].strip()
@@ -152,7 +153,7 @@ def _together(history: Observation) -> Cause:
         message=f"nothing tells questions from answers{with_what}",
         consequence="Enough to go on or to embed; in a chat the model does not know who said what.",
         sights=(at(history, "/messages/1/content", "an answer, written as a question is"),),
-        severity=Severity.WARNING if between else Severity.INFO,
+        severity=severity or (Severity.WARNING if between else Severity.INFO),
         fix="Write the role before each message.",
     )
 

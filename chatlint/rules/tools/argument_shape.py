@@ -45,6 +45,7 @@ from chatlint.rules.edits import Mending, text_or_json
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, crashes, declined, faulted, said
+from chatlint.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,18 +139,15 @@ def _types(subject: Subject, ids: Variant) -> Iterator[Cause]:
     seen = {what: subject.see(probe, ids, generation="off") for probe, what in _VALUES.items()}
     broken = [what for what, one in seen.items() if faulted(one)]
     if broken:
+        kinds = listed(broken, "or")
         yield Cause(
             key="types",
-            message=f"the template breaks on arguments that are {_listed(broken)}: {said(seen[broken[0]])}",
+            message=f"the template breaks on arguments that are {kinds}: {said(seen[broken[0]])}",
             consequence="The request that repeats such a call fails: the conversation cannot go on.",
             sights=tuple(Sight(seen[what]) for what in broken),
             severity=Severity.WARNING if broken == ["null"] else Severity.ERROR,
             fix="`{{ value if value is string else value | tojson }}`",
         )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def _lost(lost: list[Observation], given: str, fix: str) -> Cause:

@@ -49,9 +49,10 @@ from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
 from chatlint.rules.schemas import looks_inside
 from chatlint.rules.sights import at, bounds, texts
+from chatlint.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from chatlint.parse.formats import ToolCalls
     from chatlint.probe.case import Observation
@@ -100,9 +101,10 @@ def _arguments(subject: Subject, calls: ToolCalls) -> Iterator[Cause]:
         return
     seen = subject.see("arguments/every-type", way, generation="off")
     json_too = Encoding.JSON in [encodings.get(name) for name in ("string", "array", "object")]
+    what = listed((_KINDS[name] for name in python), "or")
     yield Cause(
         key=f"arguments {' '.join(python)}",
-        message=f"arguments that are {_listed([_KINDS[name] for name in python])} are written as Python's "
+        message=f"arguments that are {what} are written as Python's "
         f"literals{', lists and objects as JSON' if json_too and 'array' not in python else ''}",
         consequence="Parsers that read JSON take `None` for a word; the model learns to write both.",
         sights=(_word_in(seen, ARGUMENTS) or at(seen, ARGUMENTS),),
@@ -142,11 +144,6 @@ def _no_literals(subject: Subject) -> Iterator[Cause]:
         severity=Severity.ERROR,
         fix="`{{ value | tojson }}`; printf's way is `%r`.",
     )
-
-
-def _listed(names: Sequence[str]) -> str:
-    once = list(dict.fromkeys(names))
-    return once[0] if len(once) == 1 else f"{', '.join(once[:-1])} or {once[-1]}"
 
 
 def _word_in(seen: Observation, pointer: str) -> Sight | None:
