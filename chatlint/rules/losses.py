@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 _MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
 _CONTENT = f"{_ANY}/content"
 _END = 2**31
+_NEWLINE = re.compile(r"\r\n|\r|\n")
 
 
-def lost_at(syntax: Syntax, sight: Sight) -> tuple[int, int]:
+def lost_at(syntax: Syntax, source: str, sight: Sight) -> tuple[int, int]:
     """One-based line and column (0 where unknown) of what left out the value that a sight says is lost."""
     pointer = sight.asked or sight.lost
     besides = tuple(_besides(syntax, sight, pointer))
@@ -37,13 +38,16 @@ def lost_at(syntax: Syntax, sight: Sight) -> tuple[int, int]:
     if message is None:
         line = next((min(lines) for lines in _reads(syntax, pointer)), 0)
     else:
-        line = _in_message(syntax, sight.observation, pointer, int(message[1]), [line for line, _ in besides])
+        lines = [line for line, _ in besides]
+        line = _in_message(syntax, source, sight.observation, pointer, int(message[1]), lines)
     if line or besides:
         return (line, 0) if line else besides[0]
     return min(syntax.reads_of(_pattern(pointer)), default=0), 0
 
 
-def _in_message(syntax: Syntax, seen: Observation, pointer: str, index: int, besides: list[int]) -> int:
+def _in_message(
+    syntax: Syntax, source: str, seen: Observation, pointer: str, index: int, besides: list[int]
+) -> int:
     """The line about a value of the message at `index`."""
     messages = seen.case.conversation.messages
     roles = [one for one in syntax.roles if one.may_be(index, len(messages))]
@@ -52,22 +56,30 @@ def _in_message(syntax: Syntax, seen: Observation, pointer: str, index: int, bes
     if lines:
         return min([line for line in lines if begin <= line < end] or lines)
     in_parts = isinstance(messages[index].get("content"), list)
-    if begin and pointer.startswith(f"/messages/{index}/content"):
-        return _content_read(syntax, begin, end, in_parts=in_parts)
-    return begin or _for_others(roles, besides)
+    of_content = pointer.startswith(f"/messages/{index}/content")
+    if begin and of_content:
+        reads = set(syntax.reads_of(_CONTENT))
+        inside = [line for line in reads if begin <= line < end]
+        return min(inside, default=_before(reads, source, begin) if in_parts else begin)
+    return begin or (0 if of_content and not besides else _for_others(roles, besides))
 
 
-def _content_read(syntax: Syntax, begin: int, end: int, *, in_parts: bool) -> int:
-    """Where content is read in a role's branch, else the branch. What takes no parts may stand before it: the
-    last lines in a row that read content."""
-    lines = set(syntax.reads_of(_CONTENT))
-    inside = [line for line in lines if begin <= line < end]
-    if inside or not in_parts:
-        return min(inside, default=begin)
-    last = max((line for line in lines if line < begin), default=begin)
-    while last - 1 in lines:
+def _before(reads: set[int], source: str, begin: int) -> int:
+    """The last lines in a row, before a role's branch and no deeper than that, that read content: what takes
+    no parts may stand there. The branch if there are none."""
+    lines = _NEWLINE.split(source)
+    room = _indentation(lines[begin - 1])
+    near = {one for one in reads if one < begin and _indentation(lines[one - 1]) <= room}
+    last = max(near, default=begin)
+    while last - 1 in near:
         last -= 1
     return last
+
+
+def _indentation(line: str) -> int:
+    """Of a line that begins with a tag; text has none that says anything."""
+    tag = line.lstrip()
+    return len(line) - len(tag) if tag.startswith("{") else _END
 
 
 def _for_others(roles: list[RoleLiteral], besides: list[int]) -> int:

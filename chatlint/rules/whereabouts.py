@@ -27,7 +27,7 @@ def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
     if prompt is None:
         return 0, 0
     if sight.lost and not _marks_the_rest(prompt, sight):
-        return lost_at(subject.syntax, sight)
+        return lost_at(subject.syntax, subject.template.text, sight)
     if sight.end <= sight.start:
         return 0, 0
     source = subject.template.text

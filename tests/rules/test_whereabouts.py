@@ -77,9 +77,11 @@ S {{ messages[0].content }}
 {%- if m.role == 'user' %}
 U {{ text }}
 {%- elif m.role == 'assistant' %}
-{%- if m.content is string %}
+  {%- if m.content is string %}
 A {{ m.content }}
-{%- endif %}
+  {%- endif %}
+{%- elif m.role == 'tool' %}
+T {{ text }}
 {%- endif %}
 {%- endfor %}"""
 
@@ -92,6 +94,7 @@ A {{ m.content }}
         ("roles/developer", "/messages/0", 7),
         ("content/two-parts", "/messages/0/content", 6),
         ("content/two-parts-assistant", "/messages/1/content", 10),
+        ("content/two-parts-result", "/messages/2/content", 6),  # 8 and 10 are in the branches of others
     ],
 )
 def test_what_is_lost_is_where_an_author_has_to_change_something(probe, pointer, line):
