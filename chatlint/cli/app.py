@@ -1,19 +1,15 @@
-"""The commands put together, and what happens to errors on the way out."""
+"""The commands by name, and what happens to errors on the way out."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated
 
-import typer
-
-from chatlint import __version__
 from chatlint.cli.complaint import complain
-from chatlint.cli.plain import PlainCommand, PlainGroup
+from chatlint.cli.declared import Command, Group
 from chatlint.cli.streams import give_up_output, is_full
+from chatlint.cli.words import call_of
 from chatlint.errors import ChatlintError, InternalError, TargetError, UsageError
 
 EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
@@ -40,43 +36,11 @@ COMMANDS = {
 """Where each command is: a module of this room, and a function in it or a group of commands."""
 
 
-def command_line(names: Iterable[str] = tuple(COMMANDS)) -> typer.Typer:
-    """The command line with the commands of these names. To make one takes longer than to run some of them,
-    so that a run makes only the one that it needs."""
-    app = typer.Typer(
-        name="chatlint",
-        cls=PlainGroup,
-        help="Judge chat templates: what they can express, what goes wrong, how to serve them.",
-        epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, "
-        "a model on the Hub (org/name[@revision][:quantization]), '-', or corpus:NAME.",
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        no_args_is_help=True,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    )
-    app.callback()(_options)
-    for name in names:
-        module, attribute = COMMANDS[name]
-        found = getattr(import_module(f"chatlint.cli.{module}"), attribute)
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
-        else:
-            app.command(name, cls=PlainCommand)(found)
-    return app
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"chatlint {__version__}")
-        raise typer.Exit
-
-
-def _options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-) -> None:
-    pass
+def found(name: str) -> Command | Group:
+    """The command or group of this name."""
+    module, attribute = COMMANDS[name]
+    made: Command | Group = getattr(import_module(f"chatlint.cli.{module}"), attribute)
+    return made
 
 
 def run() -> None:
@@ -85,7 +49,7 @@ def run() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        command_line(sys.argv[1:2] if sys.argv[1:] and sys.argv[1] in COMMANDS else COMMANDS)()
+        _run(sys.argv[1:])
     except BrokenPipeError:
         give_up_output()
         sys.exit(0)
@@ -100,6 +64,17 @@ def run() -> None:
         if os.environ.get("CHATLINT_DEBUG"):
             raise
         sys.exit(_complained(error))
+
+
+def _run(words: list[str]) -> None:
+    names = words[:1] if words and words[0] in COMMANDS else list(COMMANDS)
+    called = call_of(found(names[0]), words[1:]) if len(names) == 1 else None
+    if called:
+        called()
+        sys.exit(0)
+    from chatlint.cli.plain import command_line
+
+    command_line({name: found(name) for name in names})()
 
 
 def _interrupted(error: BaseException | None) -> bool:

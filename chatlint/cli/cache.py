@@ -5,17 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import typer
-
 from chatlint.cli import options
-from chatlint.cli.plain import PlainCommand, PlainGroup
+from chatlint.cli.declared import Group
 
 if TYPE_CHECKING:
     from chatlint.store.disk import Store
-
-cache_commands = typer.Typer(
-    cls=PlainGroup, help="What was kept so that the next check is quick.", no_args_is_help=True
-)
 
 _WHAT = {
     "compiled": "templates compiled to code",
@@ -28,7 +22,6 @@ _WHAT = {
 }
 
 
-@cache_commands.command("info", cls=PlainCommand)
 def show_cache(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
     """Say where the cache is, what is in it and how large it is."""
     from chatlint.store.disk import Store
@@ -47,7 +40,6 @@ def show_cache(format_: options.Listing = "terminal", color: options.Color = "au
         options.print_table(rows, color)
 
 
-@cache_commands.command("clear", cls=PlainCommand)
 def clear_cache() -> None:
     """Remove everything that was kept; it is made anew when it is needed."""
     from chatlint.errors import UsageError
@@ -71,3 +63,6 @@ def _size(count: int) -> str:
             return f"{count} {unit}"
         count = round(count / 1024)
     return f"{count} GiB"
+
+
+cache_commands = Group("What was kept so that the next check is quick.", info=show_cache, clear=clear_cache)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Option
 
 Heading = Annotated[
-    str, typer.Option("--heading", metavar="N", help="Level of the heading: 1 to 4.", show_default=True)
+    str, Option("--heading", metavar="N", help="Level of the heading: 1 to 4.", show_default=True)
 ]
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Argument, Option
 from chatlint.cli.streams import print_whole
 
 if TYPE_CHECKING:
@@ -26,14 +25,14 @@ def _formats() -> list[str]:
 
 Targets = Annotated[
     list[str],
-    typer.Argument(
+    Argument(
         metavar="TARGET",
         help=".jinja files, model directories, .gguf files, org/name on the Hub, -, corpus:NAME.",
     ),
 ]
 Format = Annotated[
     str,
-    typer.Option(
+    Option(
         "--format",
         metavar="F",
         help=f"What to print: {_FORMATS}.",
@@ -42,11 +41,11 @@ Format = Annotated[
 ]
 Output = Annotated[
     list[str] | None,
-    typer.Option("--output", metavar="F=FILE", help="Also write format F to FILE; may be repeated."),
+    Option("--output", metavar="F=FILE", help="Also write format F to FILE; may be repeated."),
 ]
 FailOn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--fail-on",
         metavar="SEVERITY",
         help="Exit 1 from: error, warning, info, never.",
@@ -55,16 +54,14 @@ FailOn = Annotated[
 ]
 Select = Annotated[
     list[str] | None,
-    typer.Option(
-        "--select", metavar="RULE", help="Only these rules, by name or code prefix; may be repeated."
-    ),
+    Option("--select", metavar="RULE", help="Only these rules, by name or code prefix; may be repeated."),
 ]
 Ignore = Annotated[
-    list[str] | None, typer.Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")
+    list[str] | None, Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")
 ]
 Profile = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--profile",
         metavar="NAME",
         help="What to judge for: serving, training, security.",
@@ -73,57 +70,53 @@ Profile = Annotated[
 ]
 Engines = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--engines",
         metavar="NAME,…",
         help="Other template engines to compare with: minijinja, huggingface-js, llama.cpp.",
     ),
 ]
 Base = Annotated[
-    str | None, typer.Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
+    str | None, Option("--base", metavar="TARGET", help="What the targets ought to be copies of.")
 ]
 Folders = Annotated[
     bool,
-    typer.Option(
-        "--folders", help="Judge the whole model that a file is of (for hooks).", show_default=False
-    ),
+    Option("--folders", help="Judge the whole model that a file is of (for hooks).", show_default=False),
 ]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="On the terminal, show infos whole, and why.", show_default=False),
+    Option("--verbose", "-v", help="On the terminal, show infos whole, and why.", show_default=False),
 ]
-Jobs = Annotated[str, typer.Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
+Jobs = Annotated[str, Option("--jobs", "-j", metavar="N", help="Processes; 0 is one per core.")]
 Fix = Annotated[
     bool,
-    typer.Option("--fix", help="Mend what can be mended mechanically, then judge.", show_default=False),
+    Option("--fix", help="Mend what can be mended mechanically, then judge.", show_default=False),
 ]
-Diff = Annotated[
-    bool, typer.Option("--diff", help="Print what --fix would change instead.", show_default=False)
-]
+Diff = Annotated[bool, Option("--diff", help="Print what --fix would change instead.", show_default=False)]
 Config = Annotated[
-    str | None, typer.Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
+    str | None, Option("--config", metavar="FILE", help="Settings; else the nearest chatlint.toml.")
 ]
 Isolated = Annotated[
-    bool, typer.Option("--isolated", help="Read no configuration and no baseline.", show_default=False)
+    bool, Option("--isolated", help="Read no configuration and no baseline.", show_default=False)
 ]
 ShowSettings = Annotated[
     bool,
-    typer.Option("--show-settings", help="Print the settings that hold here instead.", show_default=False),
+    Option("--show-settings", help="Print the settings that hold here instead.", show_default=False),
 ]
 Baseline = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--baseline",
         metavar="FILE",
         help="Accepted findings; else the chatlint.baseline.json that is here.",
     ),
 ]
 UpdateBaseline = Annotated[
-    bool, typer.Option("--update-baseline", help="Accept all that is found.", show_default=False)
+    bool, Option("--update-baseline", help="Accept all that is found.", show_default=False)
 ]
 Statistics = Annotated[
     bool,
-    typer.Option("--statistics", help="Print how often each rule found something.", show_default=False),
+    Option("--statistics", help="Print how often each rule found something.", show_default=False),
 ]
 
 
@@ -185,7 +178,7 @@ def check_targets(
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
     report = _report(targets, settings, workers, update_baseline=update_baseline)
     _write(report, outputs, color, verbose=verbose)
-    raise typer.Exit(report.exit_code)
+    sys.exit(report.exit_code)
 
 
 def _read(targets: list[str], settings: Settings) -> list[str]:

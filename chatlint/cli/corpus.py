@@ -5,10 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
-from chatlint.cli.plain import PlainCommand, PlainGroup
+from chatlint.cli.declared import Argument, Group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +14,7 @@ if TYPE_CHECKING:
     from chatlint.conversation import JSON
     from chatlint.corpus import Synced
 
-corpus_commands = typer.Typer(
-    cls=PlainGroup, help="The bundled templates: one of our own per published format.", no_args_is_help=True
-)
 
-
-@corpus_commands.command("list", cls=PlainCommand)
 def list_corpus(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:
     """List the entries; check one with: chatlint check corpus:NAME"""
     from chatlint.source.bundled import corpus_names
@@ -43,20 +36,16 @@ def _title(name: str) -> str:
     return str(json.loads(expected.read_text(encoding="utf-8"))["title"]) if expected.is_file() else ""
 
 
-@corpus_commands.command("show", cls=PlainCommand)
-def show_corpus(name: Annotated[str, typer.Argument(metavar="NAME", help="An entry's name.")]) -> None:
+def show_corpus(name: Annotated[str, Argument(metavar="NAME", help="An entry's name.")]) -> None:
     """Print the template of one entry."""
     from chatlint.source.load import load
 
     sys.stdout.write(load(f"corpus:{name}").templates[0].text + "\n")
 
 
-Models = Annotated[
-    list[str] | None, typer.Argument(metavar="MODEL", help="Only these, by id or corpus entry.")
-]
+Models = Annotated[list[str] | None, Argument(metavar="MODEL", help="Only these, by id or corpus entry.")]
 
 
-@corpus_commands.command("sync", cls=PlainCommand)
 def sync_corpus(
     wanted: Models = None,
     offline: options.Offline = False,
@@ -88,7 +77,7 @@ def sync_corpus(
         options.print_table(rows, color)
         sys.stdout.write(_in_all(found))
     states = {one.state for one in found}
-    raise typer.Exit(3 if "not-read" in states else int("differs" in states))
+    sys.exit(3 if "not-read" in states else int("differs" in states))
 
 
 _STYLES = {"same": "good", "unlisted": "faint", "edited": "part", "differs": "bad", "not-read": "bad"}
@@ -136,3 +125,11 @@ def _facts(synced: Synced) -> dict[str, JSON]:
         ],
         "reason": synced.reason,
     }
+
+
+corpus_commands = Group(
+    "The bundled templates: one of our own per published format.",
+    list=list_corpus,
+    show=show_corpus,
+    sync=sync_corpus,
+)

@@ -5,18 +5,13 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from chatlint.cli import check, options
+from chatlint.cli.declared import Argument, Option
 from chatlint.cli.streams import print_whole
 
-First = Annotated[
-    str, typer.Argument(metavar="A", help="A target, or a report saved by check --format json.")
-]
-Second = Annotated[str, typer.Argument(metavar="B", help="Another one.")]
-Format = Annotated[
-    str, typer.Option("--format", metavar="F", help="What to print: terminal, json, markdown.")
-]
+First = Annotated[str, Argument(metavar="A", help="A target, or a report saved by check --format json.")]
+Second = Annotated[str, Argument(metavar="B", help="Another one.")]
+Format = Annotated[str, Option("--format", metavar="F", help="What to print: terminal, json, markdown.")]
 
 _FORMATS = ("terminal", "json", "markdown")
 
@@ -67,4 +62,4 @@ def compare_targets(
         print_whole(markdown(drift))
     else:
         print_whole(terminal(drift, canvas_for(sys.stdout, color)))
-    raise typer.Exit(drift.exit_code)
+    sys.exit(drift.exit_code)

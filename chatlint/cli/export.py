@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Option
 
 if TYPE_CHECKING:
     from chatlint.source.package import Package
 
 To = Annotated[
     str,
-    typer.Option(
+    Option(
         "--to",
         metavar="WHAT",
         help="response-template, gbnf, llama.cpp-request, lark, structural-tag, vllm, sglang, tensorrt-llm, "
@@ -22,18 +21,18 @@ To = Annotated[
     ),
 ]
 Tools = Annotated[
-    str | None, typer.Option("--tools", metavar="FILE", help="The tools that a grammar allows, as JSON.")
+    str | None, Option("--tools", metavar="FILE", help="The tools that a grammar allows, as JSON.")
 ]
 ToolChoice = Annotated[
-    str, typer.Option("--tool-choice", metavar="CHOICE", help="auto, required, none, or a tool's name.")
+    str, Option("--tool-choice", metavar="CHOICE", help="auto, required, none, or a tool's name.")
 ]
-NoParallel = Annotated[bool, typer.Option("--no-parallel", help="At most one call in a turn.")]
+NoParallel = Annotated[bool, Option("--no-parallel", help="At most one call in a turn.")]
 Answer = Annotated[
     str | None,
-    typer.Option("--schema", metavar="FILE", help="JSON Schema of the answer; not together with tools."),
+    Option("--schema", metavar="FILE", help="JSON Schema of the answer; not together with tools."),
 ]
 Kwargs = Annotated[
-    str | None, typer.Option("--kwargs", metavar="JSON", help="Template kwargs of the request, as an object.")
+    str | None, Option("--kwargs", metavar="JSON", help="Template kwargs of the request, as an object.")
 ]
 
 
@@ -70,7 +69,7 @@ def export_target(
     with opened_in_package(wanted) as (package, trace):
         learned, prompt = learn_for(trace, known, read_kwargs(kwargs), "export/request")
     if known and learned.tool_calls is None:
-        typer.echo("note: the template shows no tool calls, so nothing is known of their form", err=True)
+        sys.stderr.write("note: the template shows no tool calls, so nothing is known of their form\n")
     text = export_format(
         learned,
         to,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import check, options
+from chatlint.cli.declared import Argument, Option
 from chatlint.cli.streams import print_whole
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 Targets = Annotated[
     list[str] | None,
-    typer.Argument(metavar="TARGET", help="Targets; with --check those in the lock, if none."),
+    Argument(metavar="TARGET", help="Targets; with --check those in the lock, if none."),
 ]
-Check = Annotated[bool, typer.Option("--check", help="Compare with the lock instead of writing it.")]
-File = Annotated[str, typer.Option("--file", metavar="FILE", help="The lock.", show_default=True)]
+Check = Annotated[bool, Option("--check", help="Compare with the lock instead of writing it.")]
+File = Annotated[str, Option("--file", metavar="FILE", help="The lock.", show_default=True)]
 
 
 def lock_targets(
@@ -53,7 +53,7 @@ def lock_targets(
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     path = Path(file)
     if check_:
-        raise typer.Exit(_checked(path, targets or [], settings, format_, color))
+        sys.exit(_checked(path, targets or [], settings, format_, color))
     if not targets:
         raise UsageError("there is nothing to lock", hint="name one or more targets")
     known = _known(path) if path.exists() else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
-import typer
+from chatlint.cli.declared import Argument, Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,38 +15,36 @@ if TYPE_CHECKING:
 
 Target: TypeAlias = Annotated[
     str,
-    typer.Argument(
+    Argument(
         metavar="TARGET", help="A .jinja, a model directory, a .gguf, org/name on the Hub, -, or corpus:NAME."
     ),
 ]
 Host: TypeAlias = Annotated[
-    str | None, typer.Option("--host", metavar="NAME", help="Who renders.", show_default="transformers-5.24")
+    str | None, Option("--host", metavar="NAME", help="Who renders.", show_default="transformers-5.24")
 ]
 Revision: TypeAlias = Annotated[
-    str | None, typer.Option("--revision", metavar="R", help="Branch, tag or commit of a Hub target.")
+    str | None, Option("--revision", metavar="R", help="Branch, tag or commit of a Hub target.")
 ]
-Offline: TypeAlias = Annotated[bool, typer.Option("--offline", help="Use only what is on this machine.")]
+Offline: TypeAlias = Annotated[bool, Option("--offline", help="Use only what is on this machine.")]
 TemplateFile: TypeAlias = Annotated[
-    str | None, typer.Option("--template", metavar="FILE", help="Another template, with the target's tokens.")
+    str | None, Option("--template", metavar="FILE", help="Another template, with the target's tokens.")
 ]
 SpecialTokens: TypeAlias = Annotated[
-    str | None, typer.Option("--special-tokens", metavar="FILE", help="Special tokens of a bare template.")
+    str | None, Option("--special-tokens", metavar="FILE", help="Special tokens of a bare template.")
 ]
 Untrusted: TypeAlias = Annotated[
-    bool, typer.Option("--untrusted", help="Render in a worker process with memory and time limits.")
+    bool, Option("--untrusted", help="Render in a worker process with memory and time limits.")
 ]
-NoCache: TypeAlias = Annotated[bool, typer.Option("--no-cache", help="Neither read nor write the store.")]
+NoCache: TypeAlias = Annotated[bool, Option("--no-cache", help="Neither read nor write the store.")]
 Color: TypeAlias = Annotated[
-    str, typer.Option("--color", metavar="WHEN", help="Colours: auto, always or never.", show_default=True)
+    str, Option("--color", metavar="WHEN", help="Colours: auto, always or never.", show_default=True)
 ]
 
 Name: TypeAlias = Annotated[
     str | None,
-    typer.Option("--name", metavar="NAME", help="Which of several named templates.", show_default="default"),
+    Option("--name", metavar="NAME", help="Which of several named templates.", show_default="default"),
 ]
-Listing: TypeAlias = Annotated[
-    str, typer.Option("--format", metavar="F", help="What to print: terminal, json.")
-]
+Listing: TypeAlias = Annotated[str, Option("--format", metavar="F", help="What to print: terminal, json.")]
 
 
 def colour_choice(name: str) -> str:

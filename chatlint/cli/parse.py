@@ -6,9 +6,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Argument, Option
 
 if TYPE_CHECKING:
     from chatlint.conversation import JSON, Tool
@@ -20,25 +19,25 @@ FORMATS = ("message", "events", "chunks")
 _CHUNK = 65536
 
 Output = Annotated[
-    str, typer.Argument(metavar="[OUTPUT]", help="A file with the model's output; - is standard input.")
+    str, Argument(metavar="[OUTPUT]", help="A file with the model's output; - is standard input.")
 ]
 Tools = Annotated[
     str | None,
-    typer.Option("--tools", metavar="FILE", help="The tools of the request, as JSON: they type arguments."),
+    Option("--tools", metavar="FILE", help="The tools of the request, as JSON: they type arguments."),
 ]
 Kwargs = Annotated[
-    str | None, typer.Option("--kwargs", metavar="JSON", help="Template kwargs of the request, as an object.")
+    str | None, Option("--kwargs", metavar="JSON", help="Template kwargs of the request, as an object.")
 ]
 Form = Annotated[
     str | None,
-    typer.Option("--format", metavar="F", help="message; or, as the text comes, events or OpenAI's chunks."),
+    Option("--format", metavar="F", help="message; or, as the text comes, events or OpenAI's chunks."),
 ]
-Stream = Annotated[bool, typer.Option("--stream", help="Read and write piece by piece, as events.")]
+Stream = Annotated[bool, Option("--stream", help="Read and write piece by piece, as events.")]
 Logged = Annotated[
-    str | None, typer.Option("--jsonl", metavar="FILE", help="Many logged outputs: count how they were read.")
+    str | None, Option("--jsonl", metavar="FILE", help="Many logged outputs: count how they were read.")
 ]
 Reasoning = Annotated[
-    bool, typer.Option("--reasoning/--no-reasoning", help="Set reasoning apart, or leave it in the content.")
+    bool, Option("--reasoning/--no-reasoning", help="Set reasoning apart, or leave it in the content.")
 ]
 
 
@@ -75,7 +74,7 @@ def parse_output(
     with opened(wanted) as trace:
         learned, prompt = learn_for(trace, known, read_kwargs(kwargs))
     if jsonl:
-        raise typer.Exit(_read_logged(learned, jsonl, known, prompt, reasoning, color))
+        sys.exit(_read_logged(learned, jsonl, known, prompt, reasoning, color))
     parser = learned.parser(known, prompt, reasoning)
     if form == "message":
         _print_message(parser, output, color)
@@ -84,9 +83,9 @@ def parse_output(
     else:
         _print_chunks(parser, output, target, learned)
     if parser.cut:
-        typer.echo("note: a call broke off; its arguments are no whole JSON", err=True)
+        sys.stderr.write("note: a call broke off; its arguments are no whole JSON\n")
     if parser.guessed:
-        typer.echo("note: read by a guess: the template shows no such reasoning or call", err=True)
+        sys.stderr.write("note: read by a guess: the template shows no such reasoning or call\n")
 
 
 def _form(name: str | None, stream: bool) -> str:

@@ -1,24 +1,84 @@
-"""Commands whose parameters are taken as they are written.
+"""The command line as typer has it: for help, complaints, completion, and what `words.py` leaves to it.
 
-Recent typer builds a pydantic validator for every parameter, and its import takes longer than to check
-a template. Ours are flags, texts and lists of texts: there is nothing to validate, and the commands say
-themselves what is wrong with a value.
+Parameters are taken as they are written. Recent typer builds a pydantic validator for every parameter, and
+its import takes longer than to check a template; ours are flags, texts and lists of texts: there is nothing
+to validate, and the commands say themselves what is wrong with a value.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import TypeAlias, TypeVar
+from types import FunctionType
+from typing import Annotated, TypeAlias, TypeVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
+from chatlint import __version__
 from chatlint.cli import INTERRUPTED, INTERRUPTION
+from chatlint.cli.declared import Argument, Command, Group, Option, parameters
 
-Parameter: TypeAlias = TyperArgument | TyperOption
+_Parameter: TypeAlias = TyperArgument | TyperOption
 Value = TypeVar("Value")
+
+
+def command_line(commands: Mapping[str, Command | Group]) -> typer.Typer:
+    """The command line with these commands. To make one takes longer than to run some of them, so that a run
+    makes only the one that it needs."""
+    app = typer.Typer(
+        name="chatlint",
+        cls=PlainGroup,
+        help="Judge chat templates: what they can express, what goes wrong, how to serve them.",
+        epilog="TARGET is a .jinja file, a model directory, one of its JSON files, a .gguf, "
+        "a model on the Hub (org/name[@revision][:quantization]), '-', or corpus:NAME.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_options)
+    _add(app, commands)
+    return app
+
+
+def _add(app: typer.Typer, commands: Mapping[str, Command | Group]) -> None:
+    for name, found in commands.items():
+        if isinstance(found, Group):
+            group = typer.Typer(cls=PlainGroup, help=found.explained, no_args_is_help=True)
+            _add(group, found.commands)
+            app.add_typer(group, name=name)
+        else:
+            app.command(name, cls=PlainCommand)(_for_typer(found))
+
+
+def _for_typer(command: Command) -> Command:
+    """The same function with typer's annotations."""
+    copy = FunctionType(command.__code__, command.__globals__, command.__name__, command.__defaults__)
+    copy.__doc__ = command.__doc__
+    copy.__annotations__ = {one.name: Annotated[one.kind, _told(one.told)] for one in parameters(command)}
+    return copy
+
+
+def _told(told: Argument | Option) -> object:
+    return (
+        typer.Option(*told.names, **told.shown) if isinstance(told, Option) else typer.Argument(**told.shown)
+    )
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"chatlint {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
 
 
 class PlainCommand(TyperCommand):
@@ -49,11 +109,11 @@ class PlainGroup(TyperGroup):
 
 def _take_as_written(parameters: Iterable[object]) -> None:
     for parameter in parameters:
-        if isinstance(parameter, Parameter):
+        if isinstance(parameter, _Parameter):
             setattr(parameter, "process_value", partial(_as_written, parameter))  # noqa: B010
 
 
-def _as_written(parameter: Parameter, ctx: typer.Context, value: Value | None) -> Value | None:
+def _as_written(parameter: _Parameter, ctx: typer.Context, value: Value | None) -> Value | None:
     if parameter.required and not value:
         ctx.fail(f"{parameter.metavar or parameter.name} is missing")
     return parameter.callback(ctx, parameter, value) if parameter.callback else value

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Argument
 
-Word = Annotated[str, typer.Argument(metavar="[WORD]", help="Only probes whose id or title holds this word.")]
+Word = Annotated[str, Argument(metavar="[WORD]", help="Only probes whose id or title holds this word.")]
 
 
 def list_probes(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Option
 
 if TYPE_CHECKING:
     from chatlint.probe.case import Observation
@@ -19,28 +18,24 @@ ANSWERED_PROBE = "roles/user-assistant-user"
 """What is shown where the question is what the model wrote."""
 
 Messages = Annotated[
-    str | None, typer.Option("--messages", metavar="FILE", help="Messages as JSON; - is standard input.")
+    str | None, Option("--messages", metavar="FILE", help="Messages as JSON; - is standard input.")
 ]
-Tools = Annotated[str | None, typer.Option("--tools", metavar="FILE", help="Tools as JSON.")]
-Kwargs = Annotated[
-    str | None, typer.Option("--kwargs", metavar="JSON", help="Template kwargs, as an object.")
-]
+Tools = Annotated[str | None, Option("--tools", metavar="FILE", help="Tools as JSON.")]
+Kwargs = Annotated[str | None, Option("--kwargs", metavar="JSON", help="Template kwargs, as an object.")]
 ProbeId = Annotated[
-    str | None, typer.Option("--probe", metavar="ID", help="A probe or a case instead, as findings name it.")
+    str | None, Option("--probe", metavar="ID", help="A probe or a case instead, as findings name it.")
 ]
-Spans = Annotated[bool, typer.Option("--spans", help="A table: place, origin and text of each span.")]
+Spans = Annotated[bool, Option("--spans", help="A table: place, origin and text of each span.")]
 Tokens = Annotated[
     bool,
-    typer.Option("--tokens", help="Token ids; input is never read as special tokens. Needs `tokenizers`."),
+    Option("--tokens", help="Token ids; input is never read as special tokens. Needs `tokenizers`."),
 ]
 Mask = Annotated[
     bool,
-    typer.Option("--mask", help="Token ids, and which of them the model wrote: the loss mask of training."),
+    Option("--mask", help="Token ids, and which of them the model wrote: the loss mask of training."),
 ]
-Format = Annotated[str, typer.Option("--format", metavar="F", help="What to print: terminal, json.")]
-NoGenerationPrompt = Annotated[
-    bool, typer.Option("--no-generation-prompt", help="Without a generation prompt.")
-]
+Format = Annotated[str, Option("--format", metavar="F", help="What to print: terminal, json.")]
+NoGenerationPrompt = Annotated[bool, Option("--no-generation-prompt", help="Without a generation prompt.")]
 
 
 def show_prompt(
@@ -78,7 +73,7 @@ def show_prompt(
         asked = probe or (ANSWERED_PROBE if mask and not messages else None)
         seen = _asked(trace, messages, tools, kwargs, asked, generation)
         if seen.prompt is None:
-            raise typer.Exit(_refused(seen))
+            sys.exit(_refused(seen))
         if tokens or mask:
             from chatlint.cli.tokens import print_tokens
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Argument
 
 if TYPE_CHECKING:
     from chatlint.conversation import JSON
@@ -21,7 +20,7 @@ def _names() -> list[str]:
     return [rule.name for rule in all_rules()]
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A rule's name or code.", autocompletion=_names)]
+Name = Annotated[str, Argument(metavar="NAME", help="A rule's name or code.", autocompletion=_names)]
 
 
 def list_rules(format_: options.Listing = "terminal", color: options.Color = "auto") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
+from chatlint.cli.declared import Argument
 
 SCHEMAS = {
     "report": "chatlint.report",
@@ -16,7 +16,7 @@ SCHEMAS = {
 """Name and room of each schema; that of probes lies among them."""
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Which one: report, config, probe, vector.")]
+Name = Annotated[str, Argument(metavar="NAME", help="Which one: report, config, probe, vector.")]
 
 
 def print_schema(name: Name) -> None:

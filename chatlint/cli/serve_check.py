@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Argument, Option
 from chatlint.cli.streams import print_whole
 
 if TYPE_CHECKING:
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from chatlint.source.encoder import Encoder
     from chatlint.source.package import Package
 
-Url = Annotated[str, typer.Argument(metavar="URL", help="The server's address, like http://127.0.0.1:8080.")]
+Url = Annotated[str, Argument(metavar="URL", help="The server's address, like http://127.0.0.1:8080.")]
 Target = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--target",
         metavar="TARGET",
         help="The model or template that it should serve.",
@@ -28,7 +27,7 @@ Target = Annotated[
 ]
 Key = Annotated[
     str | None,
-    typer.Option("--key-env", metavar="NAME", help="Environment variable that holds the server's API key."),
+    Option("--key-env", metavar="NAME", help="Environment variable that holds the server's API key."),
 ]
 
 
@@ -85,7 +84,7 @@ def check_running_server(
         options.print_json(report.to_dict())
     else:
         print_whole(terminal(report, canvas_for(sys.stdout, color)))
-    raise typer.Exit(report.exit_code)
+    sys.exit(report.exit_code)
 
 
 def _encoder(package: Package, *, offline: bool, say: Callable[[str], None]) -> Encoder | None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from chatlint.cli import INTERRUPTED, INTERRUPTION, check, options
+from chatlint.cli.declared import Argument, Option
 
 if TYPE_CHECKING:
     from chatlint.cli.progress import Progress
@@ -16,21 +15,19 @@ if TYPE_CHECKING:
 
 Targets = Annotated[
     list[str] | None,
-    typer.Argument(metavar="TARGET", help="Targets, and @FILE: a list with one target on each line."),
+    Argument(metavar="TARGET", help="Targets, and @FILE: a list with one target on each line."),
 ]
-Corpus = Annotated[bool, typer.Option("--corpus", help="Every template that comes with chatlint.")]
-Out = Annotated[
-    str, typer.Option("--out", metavar="DIR", help="Where results and tables go.", show_default=True)
-]
+Corpus = Annotated[bool, Option("--corpus", help="Every template that comes with chatlint.")]
+Out = Annotated[str, Option("--out", metavar="DIR", help="Where results and tables go.", show_default=True)]
 Executor = Annotated[
     str | None,
-    typer.Option("--executor", metavar="URL", help="A cluster: dask://host:port (extra `cluster`)."),
+    Option("--executor", metavar="URL", help="A cluster: dask://host:port (extra `cluster`)."),
 ]
 FactsOnly = Annotated[
-    bool, typer.Option("--facts-only", help="Write nothing that templates and prompts say beyond marks.")
+    bool, Option("--facts-only", help="Write nothing that templates and prompts say beyond marks.")
 ]
-Reports = Annotated[bool, typer.Option("--reports", help="Also a JSON report per target, in DIR/reports.")]
-Title = Annotated[str, typer.Option("--title", metavar="TEXT", help="Above the tables.", show_default=True)]
+Reports = Annotated[bool, Option("--reports", help="Also a JSON report per target, in DIR/reports.")]
+Title = Annotated[str, Option("--title", metavar="TEXT", help="Above the tables.", show_default=True)]
 
 
 def survey_targets(
@@ -78,7 +75,7 @@ def survey_targets(
             )
     except KeyboardInterrupt:
         sys.stderr.write(f"{INTERRUPTION}: the same command goes on from here\n")
-        raise typer.Exit(INTERRUPTED) from None
+        sys.exit(INTERRUPTED)
     tally = write_outputs(results, (one.name for one in named), title, settings.host)
     if reports:
         write_reports(named, settings, Path(out) / "reports")

@@ -6,13 +6,12 @@ import json
 import sys
 from typing import Annotated
 
-import typer
-
 from chatlint.cli import options
+from chatlint.cli.declared import Option
 
 Hosts = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--host", metavar="NAME", help="Who renders; may be repeated, `all` is every host.",
         show_default="transformers-5.24",
     ),

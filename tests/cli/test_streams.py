@@ -133,7 +133,7 @@ def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch):
         except KeyboardInterrupt as interrupt:
             raise RuntimeError("Error calling __set_name__") from interrupt
 
-    monkeypatch.setattr(app, "command_line", broken)
+    monkeypatch.setattr(app, "_run", broken)
     with pytest.raises(KeyboardInterrupt):
         app.run()
 

@@ -40,6 +40,12 @@ def imported(*arguments):
     return status, {name.split(".")[0] for name in modules.split()[1:]}
 
 
+def test_a_line_that_is_in_order_needs_no_typer():
+    status, modules = imported("cache", "info", "--format", "json")
+    assert status == "status 0"
+    assert modules.isdisjoint({*HEAVY, "typer", "click"})
+
+
 @pytest.mark.parametrize("arguments", [["--version"], ["--help"], ["check", "--help"], ["schema", "report"]])
 def test_nothing_heavy_for_a_word(arguments):
     status, modules = imported(*arguments)
