@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 from chatlint.cli.declared import Argument
 
 SCHEMAS = {
-    "report": "chatlint.report",
-    "config": "chatlint.config",
+    "report": "report",
+    "config": "config",
     "probe": "probes",
-    "vector": "chatlint.export",
+    "vector": "export",
 }
 """Name and room of each schema; that of probes lies among them."""
 
@@ -21,8 +22,6 @@ Name = Annotated[str, Argument(metavar="NAME", help="Which one: report, config, 
 
 def print_schema(name: Name) -> None:
     """Print the JSON Schema (draft 2020-12) of what chatlint writes, and of what it reads."""
-    from importlib.resources import files
-
     from chatlint.config import nearest
     from chatlint.errors import UsageError
     from chatlint.source.bundled import bundled
@@ -30,5 +29,5 @@ def print_schema(name: Name) -> None:
     if name not in SCHEMAS:
         raise UsageError(f"no schema {name!r}", hint=nearest(name, SCHEMAS))
     file = f"{name}.schema.json"
-    place = bundled("probes") / file if name == "probe" else files(SCHEMAS[name]).joinpath(file)
-    sys.stdout.write(place.read_text(encoding="utf-8"))
+    place = bundled("probes") if name == "probe" else Path(__file__).parents[1] / SCHEMAS[name]
+    sys.stdout.write((place / file).read_text(encoding="utf-8"))

@@ -224,6 +224,8 @@ _BARE = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*=""")
 _NAME = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.|$)""")
 
 
+_SECTION = re.compile(r"""tool["']?\s*(?:[]=]|\.\s*["']?chatlint)""")
+"""What a pyproject.toml with `[tool.chatlint]` has, however it is written; to read TOML is dear."""
 _KEY_PARTS = 100
 _LONG_KEY = re.compile(
     r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){%d}""" % _KEY_PARTS  # noqa: UP031
@@ -276,7 +278,7 @@ def _has_section(path: Path) -> bool:
         text = _text(path)
     except UsageError:
         return False
-    return "chatlint" in text and "chatlint" in _tools(_parsed(path, text))
+    return bool(_SECTION.search(text)) and "chatlint" in _tools(_parsed(path, text))
 
 
 def _tools(tables: Table) -> Table:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from chatlint.records import dataclass
 
@@ -64,7 +64,7 @@ class Table:
 @cache
 def construct_table() -> Table:
     """The table that comes with chatlint."""
-    text = files("chatlint.engines").joinpath("constructs.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("constructs.json").read_text(encoding="utf-8")
     facts = json.loads(text)
     engines = {name: Engine(name, one["version"], one["used"]) for name, one in facts["engines"].items()}
     made = [

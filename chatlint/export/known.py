@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from chatlint.conversation import JSON, JSONObject
 from chatlint.export.marks import too_long
@@ -132,7 +132,7 @@ def _parser(name: str, facts: JSONObject) -> Parser:
 
 @cache
 def _table(name: str) -> JSONObject:
-    return _object(json.loads(files("chatlint.export").joinpath(f"{name}.json").read_text(encoding="utf-8")))
+    return _object(json.loads(Path(__file__).with_name(f"{name}.json").read_text(encoding="utf-8")))
 
 
 def dated() -> str:

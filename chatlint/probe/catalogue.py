@@ -5,7 +5,6 @@ tools that probes name (`"@tide"`). The terms and guarantees stand in `probes/RE
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,6 +69,8 @@ class Catalogue:
 
     def near(self, name: str) -> str:
         """What to say to somebody who wrote `name`: the nearest ids, or words of ids."""
+        import difflib
+
         words = sorted({word for one in self.ids() for word in re.split(r"[/-]", one)})
         near = difflib.get_close_matches(name.lower(), self.ids(), n=3, cutoff=0.5)
         near = near or difflib.get_close_matches(name.lower(), words, n=3, cutoff=0.6)

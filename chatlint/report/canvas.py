@@ -7,7 +7,6 @@ text is made visible when it is drawn: what comes from a template can neither st
 from __future__ import annotations
 
 import os
-import shutil
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -19,6 +18,9 @@ from chatlint.text import visible
 Piece: TypeAlias = tuple[str, str]
 """Text and the name of its style ("" for none)."""
 Line: TypeAlias = Sequence[Piece]
+
+_UNTOLD = 80
+"""Columns of a terminal that does not say how many it has."""
 
 STYLES = {
     "error": "1;31",
@@ -145,10 +147,21 @@ def _cells(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+def _columns() -> int:
+    """The terminal's width as `shutil.get_terminal_size` has it, without all the archives that it imports."""
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told):
+        return int(told)
+    try:
+        return os.get_terminal_size().columns or _UNTOLD
+    except OSError:
+        return _UNTOLD
+
+
 def canvas_for(stream: TextIO, colour: str = "auto", *, verbose: bool = False) -> Canvas:
     """The canvas that `stream` is. `colour` is auto, always or never; auto follows NO_COLOR (no-color.org),
     then FORCE_COLOR, then whether `stream` is a terminal."""
-    width = shutil.get_terminal_size().columns
+    width = _columns()
     encoding = (getattr(stream, "encoding", None) or "ascii").lower()
     return Canvas(
         width=min(max(width, NARROWEST), WIDEST),

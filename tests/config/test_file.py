@@ -32,6 +32,26 @@ def test_a_section_of_pyproject_counts(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("[tool.chatlint]", True),
+        ('[ tool . "chatlint" ]', True),
+        ("['tool'.chatlint.rules.prefix-break]\nseverity = 'error'", True),
+        ("tool.chatlint.fail-on = 'never'", True),
+        ("[tool]\nchatlint.fail-on = 'never'", True),
+        ("tool = {ruff = {}, chatlint = {}}", True),
+        ("[tool.ruff]\n[project]\ndependencies = ['chatlint']", False),
+        ("[tool.chatlints]", False),
+        ("[tool.ruff]\n[chatlint]", False),
+    ],
+)
+def test_a_section_however_it_is_written(tmp_path, text, counts):
+    (tmp_path / "pyproject.toml").write_text(text)
+    (tmp_path / ".git").mkdir()
+    assert (find_config(tmp_path) is not None) == counts
+
+
+@pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
         ("fail_on = 'error'", "unknown key 'fail_on'", "did you mean 'fail-on'?"),

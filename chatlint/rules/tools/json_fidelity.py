@@ -40,7 +40,6 @@ from __future__ import annotations
 
 import json
 import re
-from html import escape
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
@@ -145,7 +144,7 @@ def _spelling(seen: Observation, pointer: str, said: str, found: tuple[int, int]
             sights=(at(seen, pointer, "written as codes"),),
             fix="transformers' `tojson` keeps letters: leave `ensure_ascii` out.",
         )
-    if escape("<", quote=False) in written or "\\u003c" in written:
+    if "&lt;" in written or "\\u003c" in written:
         return Cause(
             key="html",
             message="a text in a tool's JSON is escaped for HTML",
