@@ -5,6 +5,7 @@
 The standard decorator compiles six methods for every class when its module is imported, half a millisecond in
 all, and a command imports 170 classes. Here methods that need no code of their own are shared, and
 constructors are made when they are first looked up, from code that those of as many fields have in common.
+What `dataclasses` knows of fields it is asked for when somebody wants to know.
 What classes do is the same (tests compare them), and so is what type checkers see. `field`, `replace` and
 `fields` are those of `dataclasses`. Only classes with slots are made, with the options that are used here.
 """
@@ -12,7 +13,7 @@ What classes do is the same (tests compare them), and so is what type checkers s
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
@@ -31,25 +32,70 @@ else:
             raise TypeError("a record has slots: @dataclass(slots=True)")
 
         def made(cls: type) -> type:
-            methods = {**_FROZEN, **_METHODS} if frozen else _METHODS
-            for name in methods.keys() - cls.__dict__.keys():
-                setattr(cls, name, methods[name])
-            if init and "__init__" not in cls.__dict__:
-                cls.__init__ = _Constructor()
-            if cls.__dict__.get("__hash__") is None:
-                cls.__hash__ = _hash if frozen else None
+            members = dict(cls.__dict__)
+            shape = _Shape(cls, members)
+            for name in ("__dict__", "__weakref__", *shape.written):
+                members.pop(name, None)
+            members = {**(_FROZEN if frozen else _METHODS), **members}
+            if init:
+                members.setdefault("__init__", _Constructor())
+            if members.get("__hash__") is None:
+                members["__hash__"] = _hash if frozen else None
             # Without a docstring the standard decorator writes one, from the constructor.
-            cls.__doc__ = cls.__doc__ or cls.__name__
-            return dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+            members["__doc__"] = members.get("__doc__") or cls.__name__
+            members["__slots__"] = members["__match_args__"] = shape.names
+            members["__dataclass_fields__"], members["__dataclass_params__"] = _AsStandard(), _AsStandard()
+            members["__record__"] = shape
+            return type(cls)(cls.__name__, cls.__bases__, members)
 
         return made if cls is None else made(cls)
+
+
+class _Shape:
+    """What a class says of its fields: their names in order, and for some a default or a `field`."""
+
+    def __init__(self, cls: type, members: Mapping[str, object]) -> None:
+        self.annotations = cls.__annotations__
+        self.names = tuple(self.annotations)
+        self.written = {name: members[name] for name in self.names if name in members}
+        if hasattr(cls, "__record__"):
+            raise TypeError("a record adds no fields to another")
+        types = " ".join(map(str, self.annotations.values()))
+        if "ClassVar" in types or "InitVar" in types or "KW_ONLY" in types:
+            raise TypeError("a record has fields and nothing else")
+        if [name for name, default in self.written.items() if type(default).__hash__ is None]:
+            raise ValueError("mutable defaults are made by factories: field(default_factory=...)")
+
+    def field(self, name: str) -> dataclasses.Field[object] | None:
+        written = self.written.get(name)
+        return written if isinstance(written, dataclasses.Field) else None
+
+    def default(self, name: str) -> object:
+        field = self.field(name)
+        return field.default if field else self.written[name]
+
+    def factory(self, name: str) -> Callable[[], object] | None:
+        field = self.field(name)
+        return (
+            None if field is None or field.default_factory is dataclasses.MISSING else field.default_factory
+        )
+
+    def needs_no_value(self, name: str) -> bool:
+        return name in self.written and (
+            self.default(name) is not dataclasses.MISSING or self.factory(name) is not None
+        )
+
+    def compared(self) -> list[str]:
+        return [name for name in self.names if not (field := self.field(name)) or field.compare]
+
+    def shown(self) -> list[str]:
+        return [name for name in self.names if not (field := self.field(name)) or field.repr]
 
 
 class _Constructor:
     """Stands for `__init__` until that is looked up."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        # A class with slots is made anew from the decorated one; that is when this is called.
         self._owner = owner
 
     def __get__(self, instance: object, owner: type) -> object:
@@ -58,16 +104,40 @@ class _Constructor:
         return made if instance is None else made.__get__(instance)
 
 
+class _AsStandard:
+    """Stands for what `dataclasses` keeps at a class until it looks."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._owner, self._name = owner, name
+
+    def __get__(self, instance: object, owner: type) -> object:
+        shape = _shape(self._owner)
+        members = {"__annotations__": shape.annotations, "__module__": self._owner.__module__, "__doc__": "-"}
+        alike = type(self._owner.__name__, (), {**members, **shape.written})
+        made: object = getattr(_STANDARD(alike), self._name)
+        setattr(self._owner, self._name, made)
+        return made
+
+
+_STANDARD: Callable[[type], type] = dataclasses.dataclass(init=False, repr=False, eq=False)
+
+
+def _shape(owner: type) -> _Shape:
+    shape = getattr(owner, "__record__")  # noqa: B009
+    assert isinstance(shape, _Shape)
+    return shape
+
+
 def _constructor(owner: type) -> FunctionType:
     """`__init__` of a class: code that fills as many slots, with its names, and its defaults: MISSING where a
     factory makes them."""
-    fields = dataclasses.fields(owner)
-    code = _filling(len(fields), hasattr(owner, "__post_init__"))
-    names = {f"set{index}": _setter(owner, field) for index, field in enumerate(fields)}
+    shape = _shape(owner)
+    code = _filling(len(shape.names), hasattr(owner, "__post_init__"))
+    names = {f"set{index}": _setter(owner, name) for index, name in enumerate(shape.names)}
     made = FunctionType(
-        code.replace(co_varnames=("self", *(field.name for field in fields))),
+        code.replace(co_varnames=("self", *shape.names)),
         names,
-        argdefs=tuple(field.default for field in fields if not _is_required(field)),
+        argdefs=tuple(shape.default(name) for name in shape.names if shape.needs_no_value(name)),
     )
     made.__qualname__ = f"{owner.__qualname__}.__init__"
     return made
@@ -87,23 +157,19 @@ def _filling(count: int, more: bool) -> CodeType:
     return made.__code__
 
 
-def _setter(owner: type, field: dataclasses.Field[object]) -> Callable[[object, object], None]:
-    fill: Callable[[object, object], None] = getattr(owner, field.name).__set__
-    new = field.default_factory
-    if new is dataclasses.MISSING:
+def _setter(owner: type, name: str) -> Callable[[object, object], None]:
+    fill: Callable[[object, object], None] = getattr(owner, name).__set__
+    new = _shape(owner).factory(name)
+    if new is None:
         return fill
     return lambda record, value: fill(record, new() if value is dataclasses.MISSING else value)
-
-
-def _is_required(field: dataclasses.Field[object]) -> bool:
-    return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
 class _Values(dict[type, Callable[[object], tuple[object, ...]]]):
     """What two records of a class are compared by, and what is hashed, as a function for each class."""
 
     def __missing__(self, owner: type) -> Callable[[object], tuple[object, ...]]:
-        names = [field.name for field in dataclasses.fields(owner) if field.compare]
+        names = _shape(owner).compared()
         several = attrgetter(*names) if names else lambda _: ()
         self[owner] = made = several if len(names) != 1 else lambda record: (several(record),)
         return made
@@ -126,7 +192,7 @@ def _hash(self: object) -> int:
 
 @recursive_repr()
 def _repr(self: object) -> str:
-    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in _fields(self) if field.repr)
+    shown = (f"{name}={getattr(self, name)!r}" for name in _shape(type(self)).shown())
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
 
@@ -139,7 +205,7 @@ def _delattr(self: object, name: str) -> None:
 
 
 def _getstate(self: object) -> list[object]:
-    return [getattr(self, field.name) for field in _fields(self)]
+    return [getattr(self, name) for name in _shape(type(self)).names]
 
 
 def _setstate(self: object, state: list[object]) -> None:
@@ -151,20 +217,16 @@ class _Fills(dict[type, tuple[Callable[[object, object], None], ...]]):
     """What fills the slots of a class, in the order of its fields."""
 
     def __missing__(self, owner: type) -> tuple[Callable[[object, object], None], ...]:
-        fields = dataclasses.fields(owner)
-        self[owner] = made = tuple(getattr(owner, field.name).__set__ for field in fields)
+        self[owner] = made = tuple(getattr(owner, name).__set__ for name in _shape(owner).names)
         return made
 
 
 _FILLS = _Fills()
 
 
-def _fields(record: object) -> tuple[dataclasses.Field[object], ...]:
-    return dataclasses.fields(record)  # type: ignore[arg-type]
-
-
 _METHODS = {"__eq__": _eq, "__repr__": _repr}
 _FROZEN = {
+    **_METHODS,
     "__setattr__": _setattr,
     "__delattr__": _delattr,
     "__getstate__": _getstate,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import inspect
 import pickle
+import pprint
 import subprocess
 import sys
 from collections.abc import Callable
@@ -174,6 +176,33 @@ def test_a_record_that_holds_itself_is_shown():
 def test_without_slots_there_is_no_record():
     with pytest.raises(TypeError, match="slots"):
         dataclass(frozen=True)(type("Loose", (), {"__annotations__": {"x": "int"}}))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_dataclasses_knows_the_same_of_the_fields(name):
+    ours, theirs = (made[name].__dataclass_fields__ for made in (OURS, THEIRS))
+    assert {key: repr(one) for key, one in ours.items()} == {key: repr(one) for key, one in theirs.items()}
+    assert "Point(x=1, y=0.0" in pprint.pformat(OURS["Point"](1))
+
+
+@pytest.mark.parametrize(
+    ("annotations", "defaults", "wrong"),
+    [
+        ({"x": "ClassVar[int]"}, {}, TypeError),
+        ({"x": "InitVar[int]"}, {}, TypeError),
+        ({"x": "list[int]"}, {"x": []}, ValueError),
+        ({"x": "list[int]"}, {"x": field(default_factory=list)}, None),
+    ],
+)
+def test_what_no_record_can_have(annotations, defaults, wrong):
+    cls = type("Odd", (), {"__annotations__": annotations, **defaults})
+    with pytest.raises(wrong) if wrong else contextlib.nullcontext():
+        dataclass(slots=True)(cls)
+
+
+def test_a_record_adds_no_fields_to_another():
+    with pytest.raises(TypeError, match="adds no fields"):
+        dataclass(slots=True)(type("More", (OURS["One"],), {"__annotations__": {"y": "int"}}))
 
 
 def test_constructors_wait_until_they_are_needed():
