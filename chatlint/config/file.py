@@ -15,6 +15,7 @@ from typing import TypeAlias
 from chatlint.config.settings import FailOn, Profile, Settings, nearest
 from chatlint.detect.capability import CAPABILITIES, CHAT_TEMPLATE_CAPS
 from chatlint.errors import UsageError
+from chatlint.lazy import regex
 from chatlint.limits import CONFIG_BYTES
 
 CONFIG_NAME = "chatlint.toml"
@@ -219,15 +220,15 @@ def place_of(config: str, word: str) -> str:
     return f"{config}:{number}" if number else config
 
 
-_HEADER = re.compile(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
-_BARE = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*=""")
-_NAME = re.compile(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.|$)""")
+_HEADER = regex(r"\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
+_BARE = regex(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*=""")
+_NAME = regex(r"""\s*("[^"]*"|'[^']*'|[A-Za-z0-9_-]+)\s*(?:\.|$)""")
 
 
-_SECTION = re.compile(r"""tool["']?\s*(?:[]=]|\.\s*["']?chatlint)""")
+_SECTION = regex(r"""tool["']?\s*(?:[]=]|\.\s*["']?chatlint)""")
 """What a pyproject.toml with `[tool.chatlint]` has, however it is written; to read TOML is dear."""
 _KEY_PARTS = 100
-_LONG_KEY = re.compile(
+_LONG_KEY = regex(
     r"""(?:\.[ \t]*(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*){%d}""" % _KEY_PARTS  # noqa: UP031
 )
 

@@ -12,14 +12,15 @@ from itertools import islice
 
 from chatlint.conversation import JSON
 from chatlint.detect.footing import Footing
+from chatlint.lazy import regex
 from chatlint.limits import SWITCHES
 from chatlint.probe.axes import SWITCH, switched
 from chatlint.probe.case import Variant
 
-ABOUT_REASONING = re.compile(r"think|reason|thought|cot\b", re.I)
-_ABOUT_DEGREE = re.compile(r"effort|strength|level|mode", re.I)
-_ABOUT_AMOUNT = re.compile(r"budget|tokens|chars|after\b|max_", re.I)
-_TURNS_OFF = re.compile(r"clear|trunc|drop|skip|disable|remove|strip|hide|no_|without", re.I)
+ABOUT_REASONING = regex(r"think|reason|thought|cot\b", re.I)
+_ABOUT_DEGREE = regex(r"effort|strength|level|mode", re.I)
+_ABOUT_AMOUNT = regex(r"budget|tokens|chars|after\b|max_", re.I)
+_TURNS_OFF = regex(r"clear|trunc|drop|skip|disable|remove|strip|hide|no_|without", re.I)
 _MISTAKEN = frozenset({"null", "nil", "NULL", "undefined"})
 """Other languages' words for none: in Jinja they are variables that nobody sets."""
 _MOST_VALUES = 4
@@ -28,13 +29,13 @@ NEEDLE = "Zeppelin"
 
 CALLED = "find_tide"
 """The function that the calls of most probes name."""
-_COMMENT = re.compile(r"\{#.*?#\}", re.S)
-_TAG = re.compile(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
+_COMMENT = regex(r"\{#.*?#\}", re.S)
+_TAG = regex(r"\{\{.*?\}\}|\{%.*?%\}", re.S)
 _TEXT = r"""(?:'[^'\n]{0,40}'|"[^"\n]{0,40}")"""
 _CHANGED = r"(?:\s*\|\s*\w+(?:\([^()]{0,40}\))?|\.\w+\(\)){0,4}\)?"
 """Filters and methods between a name and what it is compared with."""
-_ORDER = re.compile(r"(\w+)\s*[<>]=?\s*(\w+)")
-_ANY_TEXT = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
+_ORDER = regex(r"(\w+)\s*[<>]=?\s*(\w+)")
+_ANY_TEXT = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.S)
 
 
 def names_of(footing: Footing) -> tuple[str, ...]:

@@ -14,12 +14,13 @@ from chatlint.detect.capability import Capability, Difference, Support, Switch
 from chatlint.detect.content import PRINTED_AS_DATA
 from chatlint.detect.footing import Footing
 from chatlint.detect.kwargs import ABOUT_REASONING
+from chatlint.lazy import regex
 from chatlint.render.rendered import FailureKind
 
 YES_OR_PART = (Support.YES, Support.PARTIAL)
-_EFFORT = re.compile(r"effort|strength|level", re.I)
+_EFFORT = regex(r"effort|strength|level", re.I)
 _THEIR_EFFORT = frozenset({"reasoning_effort", "reasoning_strength"})
-_THEIR_KEEPERS = re.compile(
+_THEIR_KEEPERS = regex(
     r"\b(?:enable_thinking|preserve_thinking|clear_thinking|truncate_history_thinking|drop_thinking)="
 )
 _CALLS = ("supports_tool_calls", "supports_parallel_tool_calls", "supports_object_arguments")

@@ -6,14 +6,14 @@ as placeholders, up to the next mark.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from chatlint.lazy import regex
 from chatlint.probe.case import Observation
 from chatlint.text import Input, Prompt, Span, visible
 
-_CALL = re.compile(r"/messages/\d+/tool_calls/0(?:/function)?/(?P<part>name|arguments)(?P<inside>/.*)?")
-_MARK = re.compile(r"\s*(?:<[|｜/\w]|\[/?[A-Z])")
+_CALL = regex(r"/messages/\d+/tool_calls/0(?:/function)?/(?P<part>name|arguments)(?P<inside>/.*)?")
+_MARK = regex(r"\s*(?:<[|｜/\w]|\[/?[A-Z])")
 _ENDS = ("]", ">", ")", "}")
 _LONGEST = 80
 

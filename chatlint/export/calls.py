@@ -13,6 +13,7 @@ from chatlint.export.grammar import GAP, NOTHING, Many, Node, Ref, Rules, Text, 
 from chatlint.export.marks import pattern_node
 from chatlint.export.schemas import Dialect, Literals
 from chatlint.export.writing import ID_WITH_NAME
+from chatlint.lazy import regex
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.markers import is_strong
 from chatlint.parse.patterns import ARGUMENTS, ID, NAME, Slot, pieces
@@ -183,8 +184,8 @@ def triggers_of(output: OutputFormat, calls: ToolCalls, tools: Sequence[Callee])
     return list(dict.fromkeys(_named(calls, whole, tool.name) for tool in tools))
 
 
-_OPENER = re.compile(r"[^<\s\w]*<[^<>\s]*>?|\[/?[A-Z][A-Z_/]+\]")
-_TAG = re.compile(r"<[^<>\s]*>|<[^<>\s]+\Z|\[/?[A-Z][A-Z_/]+\]")
+_OPENER = regex(r"[^<\s\w]*<[^<>\s]*>?|\[/?[A-Z][A-Z_/]+\]")
+_TAG = regex(r"<[^<>\s]*>|<[^<>\s]+\Z|\[/?[A-Z][A-Z_/]+\]")
 
 
 def _other_openers(output: OutputFormat) -> Iterator[str]:

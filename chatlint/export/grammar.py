@@ -10,12 +10,12 @@ A grammar is rules by name; a rule's body is made of six kinds of node. Two of t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Final, TypeAlias
 
 from chatlint.errors import UsageError
+from chatlint.lazy import regex
 from chatlint.limits import GRAMMAR_RULES
 from chatlint.records import dataclass
 
@@ -220,7 +220,7 @@ def _plain(name: str) -> str:
     return kept if kept[0].isalpha() else f"r-{kept}"
 
 
-_ATOM = re.compile(r"<[^<>]*>|[^<]+|<")
+_ATOM = regex(r"<[^<>]*>|[^<]+|<")
 
 
 def atoms(text: str) -> list[str]:

@@ -19,6 +19,7 @@ from pathlib import Path
 from chatlint.conversation import JSON, JSONObject
 from chatlint.export.marks import too_long
 from chatlint.export.writing import Call, write_calls
+from chatlint.lazy import regex
 from chatlint.parse.formats import OutputFormat, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Encoding, Written
 from chatlint.parse.patterns import ID, NAME, skeleton
@@ -28,8 +29,8 @@ SAMPLE = Call("look", {"city": "Oslo", "days": 3})
 """The call that all samples show."""
 _NEAR = 0.5
 """Least likeness of marks, as a share, at which a format is called near another."""
-_TAG = re.compile(r"<[^<>\s]+>?|\[/?[A-Z][A-Z_/]+\]|\w+(?==)")
-_SINGLE = re.compile(r"'([^'\"\\]*)'")
+_TAG = regex(r"<[^<>\s]+>?|\[/?[A-Z][A-Z_/]+\]|\w+(?==)")
+_SINGLE = regex(r"'([^'\"\\]*)'")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from chatlint.export.grammar import (
@@ -18,12 +17,13 @@ from chatlint.export.grammar import (
     choice,
     seq,
 )
+from chatlint.lazy import regex
 from chatlint.limits import EXPORT_MARK_CHARACTERS
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.patterns import Slot, pieces
 
-_SPACE = re.compile(r"\s+")
-_FIRST = re.compile(r"<[^<>\s]*>|\[/?[A-Z][A-Z_/]+\]|[^\s]+")
+_SPACE = regex(r"\s+")
+_FIRST = regex(r"<[^<>\s]*>|\[/?[A-Z][A-Z_/]+\]|[^\s]+")
 _LISTED = {",", ";"}
 
 
@@ -58,7 +58,7 @@ def first_of(pattern: str) -> str:
     return match[0] if match else ""
 
 
-_TAGS = re.compile(r"<[^<>\s]+>|\[/?[A-Z][A-Z_/]+\]")
+_TAGS = regex(r"<[^<>\s]+>|\[/?[A-Z][A-Z_/]+\]")
 
 
 def tags(pattern: str) -> list[str]:

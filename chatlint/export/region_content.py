@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from chatlint.conversation import JSON, JSONObject, Tool
+from chatlint.lazy import regex
 
 
 def _text(text: str, facts: JSONObject) -> str:
@@ -36,7 +37,7 @@ def _json(text: str, facts: JSONObject) -> JSON:
     return found
 
 
-_BARE_KEY = re.compile(r'"(?:\\.|[^"\\])*"|(?<=[{,])(\s*)(\w+)(\s*):')
+_BARE_KEY = regex(r'"(?:\\.|[^"\\])*"|(?<=[{,])(\s*)(\w+)(\s*):')
 
 
 def _kept(strings: list[str], text: str) -> str:
@@ -95,7 +96,7 @@ def _call_list(text: str, facts: JSONObject) -> JSON:
     return [_call(node) for node in tree.elts]
 
 
-_STRING_OR_WORD = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b""", re.S)
+_STRING_OR_WORD = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\b(?:true|false|null)\b""", re.S)
 
 
 def _python_word(match: re.Match[str]) -> str:
@@ -121,7 +122,7 @@ CONTENT: Mapping[str, Callable[[str, JSONObject], JSON]] = {
 }
 """The content parsers by name."""
 
-_PLACEHOLDER = re.compile(r"\{(\w+(?:\.\w+)*)\}")
+_PLACEHOLDER = regex(r"\{(\w+(?:\.\w+)*)\}")
 
 
 def transformed(template: JSON, scope: JSONObject) -> JSON:

@@ -16,6 +16,7 @@ from dataclasses import field
 
 from chatlint.conversation import JSON, JSONObject, Tool
 from chatlint.export.region_content import CONTENT, cast, transformed
+from chatlint.lazy import regex
 from chatlint.limits import RESPONSE_PATTERN_CHARACTERS
 from chatlint.records import dataclass
 
@@ -226,8 +227,8 @@ def compiled(pattern: JSON) -> re.Pattern[str]:
         raise Unreadable(f"a pattern of another dialect: {pattern[:80]!r} ({error})") from None
 
 
-_QUOTED = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
-_GROUP = re.compile(
+_QUOTED = regex(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.S)
+_GROUP = regex(
     r"\((?P<kind>\?(?:P?<\w+>|:|P=\w+|<?[=!]|[a-zA-Z]+:?))?(?P<inner>[^()]*)\)(?P<times>[*+]|\{\d*,?\d*\})?"
 )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from chatlint.errors import TargetError
 from chatlint.fix.mend import Mended
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.source.package import Package, TargetKind, Template
 from chatlint.source.place import spelled_width
@@ -138,7 +138,7 @@ def _start(whole: str, template: Template) -> int:
     return mark + sum(len(one) + 1 for one in lines[: line - 1]) + column - 1
 
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+_NEWLINE = regex(r"\r\n|\r|\n")
 
 
 def _read_as(written: str, template: Template) -> str:

@@ -7,12 +7,11 @@ text before the name up to the last mark belongs to it.
 
 from __future__ import annotations
 
-import re
-
+from chatlint.lazy import regex
 from chatlint.parse import patterns
 
-_BESIDE = re.compile(rf"{patterns.NAME}([.:#_\-/]{patterns.COUNTER})")
-_WORD_BEFORE = re.compile(r"[\w.\-]*\Z")
+_BESIDE = regex(rf"{patterns.NAME}([.:#_\-/]{patterns.COUNTER})")
+_WORD_BEFORE = regex(r"[\w.\-]*\Z")
 
 
 def composed_id(call_start: str, body: str) -> tuple[str, str, str] | None:

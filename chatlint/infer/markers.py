@@ -16,11 +16,13 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import takewhile
 
-_ATOM = re.compile(r"<[^<>\n]*>|<[^<>\n]*\Z|\[/?[A-Z][A-Z_ ]*\]|[^\W\d_]+|\d+|\s|.", re.DOTALL)
+from chatlint.lazy import regex
+
+_ATOM = regex(r"<[^<>\n]*>|<[^<>\n]*\Z|\[/?[A-Z][A-Z_ ]*\]|[^\W\d_]+|\d+|\s|.", re.DOTALL)
 _BEGINNING = frozenset(("begin", "start", "open", "prefix", "pre", "bo"))
 _ENDING = frozenset(("end", "stop", "close", "suffix", "post", "eo"))
-_WORD = re.compile(r"[^\W\d_]+|\d+|.", re.DOTALL)
-_ATTRIBUTES = re.compile(r"(?<=\w)(?:\s+\w+=|=).*$", re.DOTALL)
+_WORD = regex(r"[^\W\d_]+|\d+|.", re.DOTALL)
+_ATTRIBUTES = regex(r"(?<=\w)(?:\s+\w+=|=).*$", re.DOTALL)
 _SIDES = frozenset("<>[]/\\|｜ \t\n_▁")
 
 

@@ -16,6 +16,7 @@ from chatlint.detect.footing import Footing
 from chatlint.detect.generation_prompt import added
 from chatlint.detect.kwargs import ABOUT_REASONING, names_of, values_of
 from chatlint.infer.markers import atoms, is_tag
+from chatlint.lazy import regex
 from chatlint.parse.formats import GenerationPrompt, Marks, ReasoningState, SwitchedPrompt
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Variant
@@ -24,7 +25,7 @@ from chatlint.render.constants import TextKind
 
 OFF: Variant = {"generation": "off"}
 _DEGREES = ("none", "low", "medium", "high", "off", "on", "disabled", "enabled", "adaptive")
-_ABOUT_AMOUNT = re.compile(r"budget|tokens|max_", re.IGNORECASE)
+_ABOUT_AMOUNT = regex(r"budget|tokens|max_", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ turn (or a place) of its own.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint.detect.capability import ResultTurn, ToolResult
 from chatlint.infer.markers import common_prefix
 from chatlint.infer.samples import OFF, find_samples
+from chatlint.lazy import regex
 from chatlint.parse import patterns
 from chatlint.parse.formats import OutputFormat
 from chatlint.probe.case import Observation
@@ -24,7 +24,7 @@ from chatlint.text import Input, Prompt, Span
 _RESULT = "/messages/2/content"
 _ID = "/messages/1/tool_calls/0/id"
 _ARGUMENTS = "/messages/1/tool_calls/0/function/arguments"
-_BRACKETS = re.compile(r"""^["'}\])]+""")
+_BRACKETS = regex(r"""^["'}\])]+""")
 _STRUCTURE = ("role", "type")
 _SLOTS = {"name": "⟨name⟩", "tool_call_id": "⟨id⟩", "content": "⟨content⟩"}
 

@@ -12,12 +12,12 @@ again, and the key of the same argument again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from functools import lru_cache
 
 from chatlint.conversation import JSON, Message
+from chatlint.lazy import regex
 from chatlint.probe.case import Observation
 from chatlint.records import dataclass
 from chatlint.text import Computed, Input, Prompt, Span
@@ -25,9 +25,9 @@ from chatlint.text import Computed, Input, Prompt, Span
 COUNTER, SAME_NAME, SAME_KEY = "\ue0a0", "\ue0a1", "\ue0a2"
 LONGEST_TURN = 20_000
 """Characters of a turn that is looked at; real ones have a few hundred on a probe."""
-_RUN = re.compile(f"({COUNTER}|{SAME_NAME}|{SAME_KEY})\\1+")
+_RUN = regex(f"({COUNTER}|{SAME_NAME}|{SAME_KEY})\\1+")
 _STRUCTURE = frozenset(("role", "type", "index"))
-_REASONED = re.compile(r"think|reason")
+_REASONED = regex(r"think|reason")
 
 
 class Part(Enum):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from chatlint.lazy import regex
 from chatlint.parse.events import Event, Scribe, arguments_of
 from chatlint.parse.literals import container
 from chatlint.parse.markers import MORE, Marker, begun, beyond_name, in_name, is_strong, look, name_run, take
@@ -22,7 +23,7 @@ from chatlint.parse.stream import Reading, Stream
 _NAME = 256
 """Longest name, in characters."""
 _digits = re.compile(r"\d+").findall
-_COUNT = re.compile(r"[.:]?\d+\Z|[:#]\w*\Z")
+_COUNT = regex(r"[.:]?\d+\Z|[:#]\w*\Z")
 
 
 class CallReader:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from chatlint.lazy import regex
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.markers import Marker, MarkerSet, marker
 from chatlint.parse.notation import Encoding, Members, Values, Written
@@ -26,51 +27,51 @@ _KEYWORDS = ToolCalls(
 )  # fmt: skip
 
 _TAG = r"(?:<[^<>\s]{1,64}>|\[[A-Z][A-Z_]{1,40}\]|```\w{0,20})"
-_opened = re.compile(rf"(?:{_TAG}\s{{0,64}})?(?:\[\s{{0,64}})?\Z").search
-_opening = re.compile(
+_OPENED = regex(rf"(?:{_TAG}\s{{0,64}})?(?:\[\s{{0,64}})?\Z")
+_OPENING = regex(
     rf"{_TAG}\s{{0,64}}(?:\[\s{{0,64}})?\Z|\[\s{{0,64}}\Z|(?:<[^<>\s]{{0,64}}|\[[A-Z_]{{0,40}}|`{{1,3}})\Z"
-).search
-_closing = re.compile(r"(?:\s{0,64}\])?(?:\s{0,64}(?:</?[^<>\s]{1,64}>|\[/[A-Z][A-Z_]{1,40}\]|```))?").match
-_may_close = re.compile(r"(?:\s{0,64}\])?\s{0,64}(?:<[^<>\s]{0,64}|\[[A-Z_/]{0,40}|`{1,2})?\Z").match
-_TAGS = re.compile(r"\s{0,64}(<[^<>\s/]{1,64}>|\[[A-Z][A-Z_]{1,40}\])").match
-_TAG_BEGUN = re.compile(r"\s{0,64}(?:<[^<>\s/]{0,64}|\[[A-Z_]{0,40})?\Z").match
-_NAMES_REASONING = re.compile("think|thought|reason", re.IGNORECASE).search
+)
+_CLOSING = regex(r"(?:\s{0,64}\])?(?:\s{0,64}(?:</?[^<>\s]{1,64}>|\[/[A-Z][A-Z_]{1,40}\]|```))?")
+_MAY_CLOSE = regex(r"(?:\s{0,64}\])?\s{0,64}(?:<[^<>\s]{0,64}|\[[A-Z_/]{0,40}|`{1,2})?\Z")
+_TAGS = regex(r"\s{0,64}(<[^<>\s/]{1,64}>|\[[A-Z][A-Z_]{1,40}\])")
+_TAG_BEGUN = regex(r"\s{0,64}(?:<[^<>\s/]{0,64}|\[[A-Z_]{0,40})?\Z")
+_NAMES_REASONING = regex("think|thought|reason", re.IGNORECASE)
 _REACH = 256
 """How far back a tag before a call may begin."""
 
 
 def before(text: str, at: int, start: int) -> int:
     """Where what belongs to a guessed call at `start` begins: a tag before it, the bracket of a list."""
-    match = _opened(text, max(at, start - _REACH), start)
+    match = _OPENED.search(text, max(at, start - _REACH), start)
     return match.start() if match else start
 
 
 def held_from(text: str, at: int, end: int) -> int:
     """From where on the text before `end` may come to stand before a guessed call, and must wait."""
-    match = _opening(text, max(at, end - _REACH), end)
+    match = _OPENING.search(text, max(at, end - _REACH), end)
     return match.start() if match else end
 
 
 def may_close(text: str, at: int) -> bool:
     """Whether more text may turn the text from a place on into what closes a guessed call."""
-    return _may_close(text, at) is not None
+    return _MAY_CLOSE.match(text, at) is not None
 
 
 def closing(text: str, at: int) -> int:
     """Where what closes a guessed call ends."""
-    match = _closing(text, at)
+    match = _CLOSING.match(text, at)
     return match.end() if match else at
 
 
 def reasoning_tag(text: str) -> tuple[int, str] | None:
     """Where a tag that names reasoning ends, at the beginning of the text, and the tag."""
-    match = _TAGS(text)
-    return (match.end(), match[1]) if match and _NAMES_REASONING(match[1]) else None
+    match = _TAGS.match(text)
+    return (match.end(), match[1]) if match and _NAMES_REASONING.search(match[1]) else None
 
 
 def may_be_tag(text: str) -> bool:
     """Whether the text may come to begin with a tag."""
-    return _TAG_BEGUN(text) is not None
+    return _TAG_BEGUN.match(text) is not None
 
 
 def mirrors(tag: str) -> list[str]:

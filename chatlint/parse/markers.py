@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final, Generic, NamedTuple, TypeAlias, TypeVar
 
+from chatlint.lazy import regex
 from chatlint.parse.events import Event
 from chatlint.parse.patterns import Slot, pieces
 from chatlint.parse.seams import LONGEST
@@ -25,13 +26,11 @@ NO: Final = -1
 MORE: Final = -2
 """It may be, if more text comes."""
 
-_TAG = re.compile(r"<[^<>]*(?:>|\Z)|\[/?[A-Z][A-Z_/]+\]")
-_TOKEN = re.compile(
-    r"\s+|[{}(),:;]|\[(?=[\s{]|\Z)|(?<!\S)\](?=<[^<>\[\]]*>)|(?:(?!\[(?:[\s{]|\Z))[^\s{}(),:;])+"
-)
-_BETWEEN_TAGS = re.compile(r"(?<=>)(?=<)")
-_PREFIXED_TAG = re.compile(r"[^\s<>{}(),]+<[^<>]*>")
-_STRONG = re.compile(r"<[^\s<>]{2}|\[/?[A-Z][A-Z_/]+\]|[^\x00-\x7f]\S")
+_TAG = regex(r"<[^<>]*(?:>|\Z)|\[/?[A-Z][A-Z_/]+\]")
+_TOKEN = regex(r"\s+|[{}(),:;]|\[(?=[\s{]|\Z)|(?<!\S)\](?=<[^<>\[\]]*>)|(?:(?!\[(?:[\s{]|\Z))[^\s{}(),:;])+")
+_BETWEEN_TAGS = regex(r"(?<=>)(?=<)")
+_PREFIXED_TAG = regex(r"[^\s<>{}(),]+<[^<>]*>")
+_STRONG = regex(r"<[^\s<>]{2}|\[/?[A-Z][A-Z_/]+\]|[^\x00-\x7f]\S")
 _digits = re.compile(r"\d*").match
 _IN_NAME = r"[^\s<>(){}\[\]\"'`,;=|｜]"
 in_name = re.compile(_IN_NAME).match

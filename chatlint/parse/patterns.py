@@ -16,12 +16,12 @@ A literal `⟨` is written `⟨⟨⟩` (`literal` does it).
 from __future__ import annotations
 
 import json
-import re
 from enum import Enum
 from functools import lru_cache
 from typing import TypeAlias
 
 from chatlint.errors import UsageError
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 
 
@@ -50,7 +50,7 @@ KEY = Slot.KEY.placeholder
 VALUE = Slot.VALUE.placeholder
 COUNTER = Slot.COUNTER.placeholder
 
-_PLACEHOLDER = re.compile("⟨([^⟨⟩]*|⟨)⟩")
+_PLACEHOLDER = regex("⟨([^⟨⟩]*|⟨)⟩")
 
 
 def literal(text: str) -> str:
@@ -133,7 +133,7 @@ class Skeleton:
     """Whether the arguments stand before the name."""
 
 
-_BARE = re.compile(r'"(?:[^"\\]|\\.)*"|⟨\w+⟩')
+_BARE = regex(r'"(?:[^"\\]|\\.)*"|⟨\w+⟩')
 
 
 @lru_cache(maxsize=512)

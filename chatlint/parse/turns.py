@@ -8,14 +8,15 @@ from enum import Enum
 from functools import lru_cache
 from typing import NamedTuple
 
+from chatlint.lazy import regex
 from chatlint.parse.formats import Content, OutputFormat, Reasoning, ToolCalls
 from chatlint.parse.markers import Marker, MarkerSet, marker
 from chatlint.parse.patterns import Slot
 from chatlint.parse.plans import Entry, Plan, compile_calls
 
-_TAG = re.compile(r"<[^<>\s]+>|\[/?[A-Z][A-Z_/]+\]")
-_WORDS = re.compile(r"<[^<>]*>")
-_WORD_START = re.compile(r"<[^<>]*>|[^\s<=]+=?")
+_TAG = regex(r"<[^<>\s]+>|\[/?[A-Z][A-Z_/]+\]")
+_WORDS = regex(r"<[^<>]*>")
+_WORD_START = regex(r"<[^<>]*>|[^\s<=]+=?")
 
 
 class Kind(Enum):

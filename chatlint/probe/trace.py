@@ -6,12 +6,12 @@ rules share their renders: what one has asked the other has for nothing."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Conversation, JSONObject, Message, plain_bytes
 from chatlint.errors import UsageError
+from chatlint.lazy import regex
 from chatlint.limits import TRACE_BOUND_FAILURES, TRACE_CHARACTERS, TRACE_SECONDS
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Case, Key, Observation, Variant
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from chatlint.probe.likeness import Likeness
     from chatlint.render.shaping import Manners
 
-_SETTING = re.compile(r",(?=[a-z_]+(?:\.\w+)?=)")
+_SETTING = regex(r",(?=[a-z_]+(?:\.\w+)?=)")
 
 
 class Trace:

@@ -5,12 +5,12 @@ Nothing is evaluated: sizes of constant expressions are estimated from their ope
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from jinja2 import nodes
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.render.grammar import children
 
@@ -19,7 +19,7 @@ LARGE_RANGE = 100_000
 LARGE_TEXT = 1_000_000
 LARGE_DIGITS = 10_000
 
-_MARKER = re.compile(
+_MARKER = regex(
     r"<\|[^\s<>|][^<>|]{0,60}\|>|<｜[^<>｜]{1,60}｜>|<\|?/?[A-Za-z_][\w.:-]{0,60}\|?>"
     r"|\[/?[A-Z][A-Z0-9_]{1,40}\]|<\|[\w./-]{1,40}|[\w./-]{1,40}\|>"
 )

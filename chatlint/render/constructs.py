@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from jinja2 import nodes
 
+from chatlint.lazy import regex
 from chatlint.render.grammar import children
 from chatlint.render.syntax import Use
 from chatlint.render.trimming import tags_in
@@ -27,8 +28,8 @@ _GLOBALS = frozenset({"joiner", "cycler", "lipsum", "dict"})
 _LOOP = frozenset({"cycle", "changed", "depth", "depth0"})
 _MACRO_NAMES = frozenset({"varargs", "kwargs"})
 _USUAL_CODES = frozenset("YmdbBHM%")
-_ESCAPE = re.compile(r"""\\(?:\\|(x[0-9a-fA-F]{2})|([^nrtuNxbfav0-7U'"\\\n]))""")
-_FIRST_ALONE = re.compile(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
+_ESCAPE = regex(r"""\\(?:\\|(x[0-9a-fA-F]{2})|([^nrtuNxbfav0-7U'"\\\n]))""")
+_FIRST_ALONE = regex(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
 
 

@@ -6,17 +6,17 @@ do Jinja's globals that are Python objects. Names that are put together from pie
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from jinja2 import nodes
 
+from chatlint.lazy import regex
 from chatlint.render.syntax import Use
 
-_WAY_OUT = re.compile(
+_WAY_OUT = regex(
     r"__\w+__|(?:gi|cr|ag|tb)_(?:frame|code)|f_(?:globals|locals|builtins|back|code)|func_(?:globals|code)|mro"
 )
-_IN_FORMAT = re.compile(r"\{[^{}]{0,80}[.\[]__\w{1,40}__[^{}]{0,80}\}")
+_IN_FORMAT = regex(r"\{[^{}]{0,80}[.\[]__\w{1,40}__[^{}]{0,80}\}")
 _GLOBALS = frozenset(
     {"self", "cycler", "joiner", "lipsum", "request", "config", "application", "session", "url_for"}
     | {"get_flashed_messages", "__builtins__"}

@@ -15,14 +15,13 @@ from typing import TypeAlias
 
 from jinja2 import nodes
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.render.grammar import children
 
-_TEXT = re.compile(
-    r"/messages/\*/(?:content|reasoning_content|reasoning|thinking)(?:/\*(?:/text|/content)?)?"
-)
+_TEXT = regex(r"/messages/\*/(?:content|reasoning_content|reasoning|thinking)(?:/\*(?:/text|/content)?)?")
 """Where a message's words are."""
-_STRUCTURE = re.compile(
+_STRUCTURE = regex(
     r"\W*"  # punctuation alone
     r"|\s*[<\[({].{0,80}[>\])}]\s*"  # a tag
     r"|\s*</?[\w|:.-]{0,40}|[\w|:.-]{0,40}/?>\s*"  # half a tag
@@ -33,12 +32,12 @@ _STRUCTURE = re.compile(
 )
 _LEAST_LENGTH = 20
 """Comparing a length with less asks whether there is text at all, or how many parts."""
-_PROSE = re.compile(r"(?<![^\W\d_])(?:[^\W\d_]{2,30}[,;:.!?]?[ \n]{1,4}){3}[^\W\d_]{2,}")
-_LINK = re.compile(r"\bhttps?://[\w-]+\.|\bwww\.[\w-]+\.|\bdata:[\w/]+;base64,")
-_ENCODED = re.compile(
+_PROSE = regex(r"(?<![^\W\d_])(?:[^\W\d_]{2,30}[,;:.!?]?[ \n]{1,4}){3}[^\W\d_]{2,}")
+_LINK = regex(r"\bhttps?://[\w-]+\.|\bwww\.[\w-]+\.|\bdata:[\w/]+;base64,")
+_ENCODED = regex(
     r"(?<![\w+/])(?=[A-Za-z0-9+/]*\d)(?=[A-Za-z0-9+/]*[a-z])(?=[A-Za-z0-9+/]*[A-Z])[A-Za-z0-9+/]{24,}={0,2}"
 )
-_INVISIBLE = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_INVISIBLE = regex("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
 _SEARCHES = frozenset(
     {"startswith", "endswith", "find", "rfind", "index", "rindex", "count", "split", "rsplit", "partition"}
     | {"rpartition", "removeprefix", "removesuffix", "strip", "lstrip", "rstrip"}

@@ -8,7 +8,6 @@ data that is trimmed altogether is in it, too, as "". So one compilation serves 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from functools import lru_cache, partial
 from typing import TypeAlias
@@ -23,12 +22,13 @@ from jinja2.parser import Parser
 from jinja2.runtime import Macro
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from chatlint.lazy import regex
 from chatlint.limits import COMPILE_TOKENS
 from chatlint.render.generation import enclosed
 from chatlint.render.guard import BoundError
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
-_SPACE = re.compile(r"\s*")
+_NEWLINE = regex(r"\r\n|\r|\n")
+_SPACE = regex(r"\s*")
 _Names: TypeAlias = Container[str] | None
 _AS_WRITTEN = frozenset(("block_begin", "block_end", "variable_begin", "variable_end"))
 """Tokens that the parser takes as the lexer gives them, beside names."""

@@ -6,7 +6,6 @@ Sources: `_detect_content_format` of vLLM 0.32.0 (`renderers/hf.py`); `common/ji
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.conversation import JSON, Message
 from chatlint.errors import TemplateError
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.render.shaping import Manners
 
@@ -25,7 +25,7 @@ Run: TypeAlias = Callable[[Sequence[Message], Sequence[Mapping[str, JSON]] | Non
 """Renders messages with tools; None where the template fails."""
 
 
-_MAY_LOOP = re.compile(r"\bfor\b[^%]*\bin\b[^%]*content|\bmacro\b")
+_MAY_LOOP = regex(r"\bfor\b[^%]*\bin\b[^%]*content|\bmacro\b")
 """Without one of these no loop goes over a content, and the tree need not be walked."""
 
 # -- vLLM ----------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import TypeAlias
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
+from chatlint.lazy import regex
 from chatlint.render import guard
 from chatlint.render.runs import DERIVED, ContainerSource, Run, Source
 from chatlint.render.trace import Traced, computed, computed_here, plain, runs_of, smeared, traced
@@ -159,7 +160,7 @@ def quoted(text: str, source: Source) -> Iterator[str]:
     yield mark(quote, source)
 
 
-_MAY_BE_ESCAPED = re.compile(r"""[\x00-\x1f"'\\\x7f-\xa0\xad]|[^\x00-\xff]""")
+_MAY_BE_ESCAPED = regex(r"""[\x00-\x1f"'\\\x7f-\xa0\xad]|[^\x00-\xff]""")
 
 
 def _escape(character: str, quote: str) -> str:

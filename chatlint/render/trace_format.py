@@ -6,13 +6,13 @@ add up to the text it is attributed as a whole.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import Formatter
 from typing import TYPE_CHECKING, Protocol
 
 from markupsafe import Markup
 
+from chatlint.lazy import regex
 from chatlint.render import guard
 from chatlint.render.trace import Traced, computed, plain, smeared, together
 from chatlint.render.trace_containers import represented, shown
@@ -20,7 +20,7 @@ from chatlint.render.trace_containers import represented, shown
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedFormatter
 
-_CONVERSION = re.compile(r"%(?:\(([^()]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?([diouxXeEfFgGcrsa%])")
+_CONVERSION = regex(r"%(?:\(([^()]*)\))?([#0\- +]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?([diouxXeEfFgGcrsa%])")
 
 
 def printed(form: Traced, values: object) -> str:

@@ -7,12 +7,12 @@ whole.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import SupportsIndex
 
 from markupsafe import Markup, escape
 
+from chatlint.lazy import regex
 from chatlint.render import guard
 from chatlint.render.runs import Runs
 from chatlint.render.trace import (
@@ -28,7 +28,7 @@ from chatlint.render.trace import (
 )
 from chatlint.render.trace_containers import escaped, shown
 
-_ESCAPED = re.compile("[&<>'\"]")
+_ESCAPED = regex("[&<>'\"]")
 
 
 class TracedMarkup(Markup):

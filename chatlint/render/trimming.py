@@ -7,14 +7,14 @@ nothing. Only `{% %}` and `{# #}` are meant.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from chatlint.lazy import regex
 from chatlint.render.grammar import normalised
 
-_OPENER = re.compile(r"\{[#%{]")
+_OPENER = regex(r"\{[#%{]")
 _CLOSERS = {"{#": "#}", "{%": "%}", "{{": "}}"}
-_BLANKS_TO_THE_END = re.compile(r"(?:^|(?<=\n))[^\S\n]+\Z")
+_BLANKS_TO_THE_END = regex(r"(?:^|(?<=\n))[^\S\n]+\Z")
 
 
 def tags_in(text: str) -> Iterator[tuple[int, int, int]]:

@@ -22,6 +22,7 @@ from dataclasses import replace
 from time import monotonic
 
 from chatlint.errors import InternalError
+from chatlint.lazy import regex
 from chatlint.limits import RENDER_OUTPUT_CHARACTERS, WORKER_FAILURES, WORKER_SECONDS
 from chatlint.render.compiled import FILE_NAME, Store, code_key, template_line
 from chatlint.render.hosts import host_named
@@ -37,7 +38,7 @@ ROOM = "compiled-untrusted"
 _START_SECONDS = 60.0
 _ANSWER_BYTES = 14 * RENDER_OUTPUT_CHARACTERS
 _TRACE_BYTES = 65_536
-_IN_TEMPLATE = re.compile(rf'File "{re.escape(FILE_NAME)}", line (\d+)')
+_IN_TEMPLATE = regex(rf'File "{re.escape(FILE_NAME)}", line (\d+)')
 _PROGRAM = "import sys; sys.path[:] = {path!r}; from chatlint.render.worker_process import main; main()"
 
 

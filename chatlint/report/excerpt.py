@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas
 from chatlint.text import visible
@@ -55,7 +54,7 @@ def _reach(canvas: Canvas, text: str, indices: range, room: int) -> int:
     return len(indices)
 
 
-_TAG = re.compile(r"\{[{%#]")
+_TAG = regex(r"\{[{%#]")
 _WHOLES = (("{{", "}}"), ("{%", "%}"), ("{#", "#}"), ("'", "'"), ('"', '"'))
 
 

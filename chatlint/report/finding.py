@@ -11,10 +11,10 @@ error[generation-prompt]: the prompt is the same with and without a generation p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.report.canvas import Canvas, Line, Piece
 from chatlint.report.excerpt import excerpt, marked_source
@@ -30,7 +30,7 @@ _PREPARED = "(by what is made of the conversation there)"
 _ENGINES = "CT804"
 """Its hosts are template engines, some of the same name."""
 _CASES = {0: "code", 1: "case"}
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+_NEWLINE = regex(r"\r\n|\r|\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from chatlint.lazy import regex
 from chatlint.report.excerpt import marked_source
 from chatlint.report.finding import Place, only_on, place_of, template_lines
 from chatlint.report.html_prompts import Asked, evidence_html
@@ -15,7 +15,7 @@ from chatlint.source.package import Template
 from chatlint.verdict import TargetReport, TemplateReport
 
 _ORDER = (Severity.ERROR, Severity.WARNING, Severity.INFO)
-_TAGS = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}")
+_TAGS = regex(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}")
 _LINES, _WIDEST = 4_000, 2_000
 """Lines of a template that are shown, and characters of one."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-import re
 
+from chatlint.lazy import regex
 from chatlint.text import visible
 
-_SPECIAL = re.compile(r"([\\`*_\[\]|~>])")
-_TICKS = re.compile(r"`+")
-_CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
+_SPECIAL = regex(r"([\\`*_\[\]|~>])")
+_TICKS = regex(r"`+")
+_CODE = regex(r"(?<!`)`([^`]+)`(?!`)")
 """Code in a sentence. More backticks in a row are a template's own."""
 
 

@@ -10,13 +10,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from chatlint.lazy import regex
 from chatlint.report.markup import md_prose
 from chatlint.rules.catalogue import all_rules
 from chatlint.rules.rule import Rule
 
 INDEX = "README.md"
 COMMAND = "python -m chatlint.report.rule_pages docs/rules"
-_FENCE = re.compile(r"^```(\S+) (\S+)$", re.M)
+_FENCE = regex(r"^```(\S+) (\S+)$", re.M)
 _TITLES = {"bad": "Found:", "good": "Right:"}
 
 

@@ -5,11 +5,11 @@ that says what the cause is, and yield each cause once; `run` makes findings of 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.rules.finding import Confidence, Severity
 
@@ -112,7 +112,7 @@ def smallest_first(sights: Iterable[Sight]) -> tuple[Sight, ...]:
     return tuple(sorted(by_case.values(), key=lambda sight: sight.size))
 
 
-_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+_VARYING = regex(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 def failure_key(failure: RenderFailure) -> str:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.rules.finding import Severity
 
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
     from chatlint.engines.engine import Outcome
     from chatlint.probe.case import Observation
 
-_WORD = re.compile(r"[\w.+-]")
-_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\(in [^)]*\)|(?:at |in )?line \d+|\d+")
-_LINE = re.compile(r"\(in [^)]*:(\d+)\)|line:? (\d+)")
+_WORD = regex(r"[\w.+-]")
+_VALUES = regex(r"'[^']*'|\"[^\"]*\"|`[^`]*`|\(in [^)]*\)|(?:at |in )?line \d+|\d+")
+_LINE = regex(r"\(in [^)]*:(\d+)\)|line:? (\d+)")
 _ESCAPES = {"\\u003c": "<", "\\u003e": ">", "\\u0026": "&", "\\u0027": "'"}
 _SHOWN = 60
 

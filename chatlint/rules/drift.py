@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.rules.cause import Sight
 from chatlint.rules.turns import agree
@@ -26,7 +26,7 @@ PLAIN = (
 )
 TOOLS = ("tools/given", "tools/with-system", "calls/one", "calls/one-result", "calls/two-result")
 _SHOWN = 60
-_BEGUN = re.compile(r"[<\[][^<>\[\]\s]*$")
+_BEGUN = regex(r"[<\[][^<>\[\]\s]*$")
 
 
 @dataclass(frozen=True, slots=True)

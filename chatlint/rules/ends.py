@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
     from chatlint.source.package import Package
 
-TAG = re.compile(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
+TAG = regex(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
 """What a mark looks like where no tokenizer tells."""
-PIPED = re.compile(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
+PIPED = regex(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
 """What nothing but a special token looks like."""
 ANSWER, CALL = "an answer", "a tool call"
 _STRUCTURE = ("/role", "/type")

@@ -14,12 +14,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+from chatlint.lazy import regex
 from chatlint.limits import IGNORE_TRIAL_CHARACTERS, IGNORES
 from chatlint.records import dataclass
 
 MARK = "chatlint:"
-_SAID = re.compile(r"\s*chatlint:\s*ignore\s*\[([^\]]*)\]\s*:?(.*)", re.DOTALL)
-_MINE = re.compile(r"\s*chatlint:")
+_SAID = regex(r"\s*chatlint:\s*ignore\s*\[([^\]]*)\]\s*:?(.*)", re.DOTALL)
+_MINE = regex(r"\s*chatlint:")
 _BEGINS = frozenset(("block_begin", "variable_begin", "raw_begin"))
 _ENDS = frozenset(("block_end", "variable_end", "raw_end"))
 

@@ -8,10 +8,10 @@ for another role before the message beside it is written. Questions about a mess
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.probe.reading import texts
 from chatlint.rules.printed import printed_at
 from chatlint.rules.sights import bounds, written_at
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from chatlint.render.syntax import Syntax
     from chatlint.rules.cause import Sight
 
-_MESSAGE, _ANY = re.compile(r"/messages/(\d+)"), "/messages/*"
+_MESSAGE, _ANY = regex(r"/messages/(\d+)"), "/messages/*"
 _CONTENT = f"{_ANY}/content"
 _END = 2**31
-_NEWLINE = re.compile(r"\r\n|\r|\n")
+_NEWLINE = regex(r"\r\n|\r|\n")
 
 
 def lost_at(syntax: Syntax, source: str, sight: Sight) -> tuple[int, int]:

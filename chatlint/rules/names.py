@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
 from chatlint.errors import UsageError
+from chatlint.lazy import regex
 
 _FEW = 6
-_CODE = re.compile(r"CT\d{0,3}")
+_CODE = regex(r"CT\d{0,3}")
 
 
 @cache

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 
-_FENCE = re.compile(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
-_HEADING = re.compile(r"^## (.+)\n", re.M)
+_FENCE = regex(r"^```(\S+)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
+_HEADING = regex(r"^## (.+)\n", re.M)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.losses import lost_at
 from chatlint.rules.printed import printed_at
 from chatlint.rules.sights import written_at
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
     from chatlint.rules.cause import Sight
     from chatlint.rules.subject import Subject
 
-_NEWLINE = re.compile(r"\r\n|\r|\n")
-_ESCAPE = re.compile(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
-_PRINTS = re.compile(r"(?=\{\{)|\s+(?=\{\{-)")
+_NEWLINE = regex(r"\r\n|\r|\n")
+_ESCAPE = regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
+_PRINTS = regex(r"(?=\{\{)|\s+(?=\{\{-)")
 _BEFORE_EXPRESSION = "-+( \t\r\n"
 
 

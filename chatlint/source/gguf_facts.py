@@ -6,6 +6,7 @@ import re
 from collections import Counter
 
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.source.found import Found, Reader
 from chatlint.source.gguf import Metadata
@@ -63,8 +64,8 @@ _BPE_WITH_BOS = frozenset(
         "chameleon",
     }
 )
-_SIDE_FILE = re.compile(r"mmproj|imatrix", re.IGNORECASE)
-_SPLIT = re.compile(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
+_SIDE_FILE = regex(r"mmproj|imatrix", re.IGNORECASE)
+_SPLIT = regex(r"(?P<stem>.*)-(?P<number>\d{5})-of-(?P<count>\d{5})\.gguf", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from chatlint.lazy import regex
 from chatlint.limits import JSON_FILE_BYTES
 from chatlint.source.hub_listing import HubFile, Listing, relevant
 
-_COMMIT = re.compile(r"[0-9a-f]{40}")
+_COMMIT = regex(r"[0-9a-f]{40}")
 _TRUE = ("1", "ON", "YES", "TRUE")
 _DEPTH = 3
 

@@ -6,18 +6,18 @@ headers: they are never printed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.source.folder import OutOfReachError
 
 if TYPE_CHECKING:
     from chatlint.source.hub_listing import Address
 
 _LOGIN = "log in with `hf auth login`, or set HF_TOKEN"
-_RESET = re.compile(r"\bt=(\d{1,9})\b")
+_RESET = regex(r"\bt=(\d{1,9})\b")
 _WINDOW = 300
 """The Hub counts requests in windows of five minutes."""
 

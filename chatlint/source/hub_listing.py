@@ -9,6 +9,7 @@ from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.limits import HUB_FILES
 from chatlint.records import dataclass
 from chatlint.source.folder import SUBFOLDERS
@@ -16,8 +17,8 @@ from chatlint.source.package import Target
 from chatlint.text import visible
 
 # huggingface_hub 2.4, utils/_validators.py: what may be a repository's id.
-_REPO = re.compile(r"(?:\b[\w.-]+\b/)?\b[\w.-]{1,96}\b", re.ASCII)
-_REVISION = re.compile(r"[\w.+-]+(?:/[\w.+-]+)*", re.ASCII)
+_REPO = regex(r"(?:\b[\w.-]+\b/)?\b[\w.-]{1,96}\b", re.ASCII)
+_REVISION = regex(r"[\w.+-]+(?:/[\w.+-]+)*", re.ASCII)
 MAIN = "main"
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.limits import HUB_WAIT_SECONDS
 from chatlint.source.hub_client import watched
 from chatlint.source.hub_errors import GaveUpError, hub_error
 from chatlint.source.hub_listing import Address, Listing
 
-_RANGE = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
+_RANGE = regex(r"bytes (?:\d+-\d+|\*)/(\d+)")
 _BEYOND_THE_END = 416
 _WHOLE = 200
 _TOLD = 1024 * 1024

@@ -14,9 +14,10 @@ from json.decoder import JSONDecodeError
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.records import dataclass
 
-_SPACE = re.compile(r"[ \t\n\r]*")
+_SPACE = regex(r"[ \t\n\r]*")
 _CHECK = "check that it is the right file"
 _DECODE = json.JSONDecoder().raw_decode
 

@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator
 
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.limits import JSON_FILE_BYTES
 from chatlint.source.folder import Folder
 from chatlint.source.package import NamedParser
 
 CARD = "README.md"
-_COMMAND = re.compile(r"(?:[^\n]*\\[ \t]*\n)*[^\n]*\n?")
+_COMMAND = regex(r"(?:[^\n]*\\[ \t]*\n)*[^\n]*\n?")
 """A line, and those that it goes on in behind a backslash."""
-_FLAG = re.compile(r"--(tool|reasoning)[-_](?:call[-_])?parser(?:=|[ \t\\]+\n?[ \t]*)[\"'`]?(\w[\w.-]*)")
-_ENGINES = (("vllm", re.compile(r"\bvllm\b", re.I)), ("sglang", re.compile(r"\bsglang\b", re.I)))
+_FLAG = regex(r"--(tool|reasoning)[-_](?:call[-_])?parser(?:=|[ \t\\]+\n?[ \t]*)[\"'`]?(\w[\w.-]*)")
+_ENGINES = (("vllm", regex(r"\bvllm\b", re.I)), ("sglang", regex(r"\bsglang\b", re.I)))
 
 
 def named_parsers(folder: Folder) -> tuple[NamedParser, ...]:

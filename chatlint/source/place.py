@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from chatlint.lazy import regex
 from chatlint.source.package import TemplatePlace
 
 # Template lines as Jinja counts them (jinja2.lexer.newline_re): at \r\n, \r and \n, here as JSON spells them.
-_WRITTEN_NEWLINE = re.compile(r"\\(?:u000[dD]|r)\\(?:u000[aA]|n)|\\(?:u000[aAdD]|[nr])|\\.", re.DOTALL)
-_SURROGATES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_BREAKS = re.compile(r"\\(?:[nr]|u000[aAdD])")
+_WRITTEN_NEWLINE = regex(r"\\(?:u000[dD]|r)\\(?:u000[aA]|n)|\\(?:u000[aAdD]|[nr])|\\.", re.DOTALL)
+_SURROGATES = regex(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
+_STRING = regex(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_BREAKS = regex(r"\\(?:[nr]|u000[aAdD])")
 
 
 def json_place(file: str, pointer: str, text: str, start: int) -> TemplatePlace:

@@ -10,12 +10,13 @@ import re
 from collections.abc import Sequence
 
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.source.gguf_facts import first_part, is_side_file
 from chatlint.text import visible
 
 ALL = "*"
 _DEFAULT = "Q4_K_M"
-_QUANT = re.compile(
+_QUANT = regex(
     r"(?:^|[-._])((?:UD-)?(?:I?Q\d\w*|TQ\d\w*|BF16|F16|F32|FP16|FP32|MXFP4\w*|NVFP4\w*))(?=[-._]|$)", re.I
 )
 _SHOWN = 12

@@ -7,16 +7,17 @@ import re
 from pathlib import Path
 
 from chatlint.errors import TargetError, UsageError, require
+from chatlint.lazy import regex
 from chatlint.source.package import Target, TargetKind
 from chatlint.text import visible
 
 # huggingface_hub.utils.validate_repo_id; then, in either order, a revision and a file or quantization.
-_HUB = re.compile(
+_HUB = regex(
     r"(?P<repo>[A-Za-z0-9_][\w.-]*/[\w.-]+|[A-Za-z0-9_][\w.-]*)"
     r"(?:@(?P<first>[^:@\s]+)(?=:))?(?::(?P<file>[^@]+?))?(?:@(?P<revision>[^:@\s]+))?",
     re.ASCII,
 )
-_ADDRESS = re.compile(
+_ADDRESS = regex(
     r"(?:https?://[^/]+/|hf:(?://)?)(?P<repo>[\w.-]+/[\w.-]+)"
     r"(?:/(?:tree|blob|resolve)/(?P<revision>[^/?#]+)(?:/(?P<file>[^?#]+\.(?:gguf|jinja)))?.*|/?)",
     re.ASCII,
@@ -24,7 +25,7 @@ _ADDRESS = re.compile(
 """A model's page, as it is copied from a browser."""
 _LOCAL = (".jinja", ".jinja2", ".j2", ".json", ".gguf", ".txt")
 _SHOWN = 200
-_PATTERN = re.compile(r"[*?]|\[[^\]]*\]")
+_PATTERN = regex(r"[*?]|\[[^\]]*\]")
 """What a shell leaves as it is where no file fits."""
 _PATHLIKE = ("./", "../", "/", "~")
 

@@ -13,6 +13,7 @@ from json.decoder import JSONDecodeError
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
+from chatlint.lazy import regex
 from chatlint.limits import TOKENIZER_HEAD_BYTES, TOKENIZER_MEMBER_CHARACTERS
 from chatlint.source.folder import ByteStream
 from chatlint.source.json_text import not_utf8, object_member, refuse_stand_ins, skip_space
@@ -21,9 +22,9 @@ WANTED = frozenset({"added_tokens", "pre_tokenizer", "post_processor", "decoder"
 _FIRST_CHUNK = 128 * 1024
 _AGAIN = "download or save the file again"
 _LARGEST_CHUNK = 4 * 1024 * 1024
-_MODEL = re.compile(r'"model"[ \t\n\r]*:[ \t\n\r]*(?=[{\[])')
-_TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
-_STRING_REST = re.compile(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
+_MODEL = regex(r'"model"[ \t\n\r]*:[ \t\n\r]*(?=[{\[])')
+_TOKEN = regex(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*("?)', re.DOTALL)
+_STRING_REST = regex(r'[^"\\]*(?:\\.[^"\\]*)*', re.DOTALL)
 
 
 def read_head(stream: ByteStream, name: str) -> Mapping[str, JSON]:

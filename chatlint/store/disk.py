@@ -9,19 +9,19 @@ absent.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
+from chatlint.lazy import regex
 from chatlint.store.trust import foreign
 
 _HEADER = b"chatlint.store/1\n"
 _DIGEST_BYTES = 32
-_ROOM = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-_OURS = re.compile(r"[0-9a-f]{64}\.(?:entry|[0-9a-f]{16}\.tmp)")
+_ROOM = regex(r"[a-z0-9][a-z0-9._-]{0,63}")
+_OURS = regex(r"[0-9a-f]{64}\.(?:entry|[0-9a-f]{16}\.tmp)")
 _READ_FLAGS = (
     os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 from chatlint import __version__
 from chatlint.config import Settings
 from chatlint.errors import UsageError
+from chatlint.lazy import regex
 from chatlint.pipeline import check_target
 from chatlint.survey.markdown import markdown
 from chatlint.survey.page import page
@@ -19,7 +19,7 @@ from chatlint.survey.tally import Tally, tally_of
 from chatlint.survey.targets import Named
 from chatlint.verdict import Report
 
-_NO_FILE_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_NO_FILE_NAME = regex(r"[^A-Za-z0-9._-]+")
 METRICS = "chatlint.survey.metrics/1"
 
 

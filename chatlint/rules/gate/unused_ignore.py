@@ -26,9 +26,9 @@ whole template.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.names import is_rule, near_rule
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 
-_PREFIX = re.compile(r"CT\d{0,2}")
+_PREFIX = regex(r"CT\d{0,2}")
 
 
 @rule("CT125", severity=Severity.WARNING, needs=Stage.REPORT)

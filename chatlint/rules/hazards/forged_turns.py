@@ -35,6 +35,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.conversation import JSON, value_at, with_value
+from chatlint.lazy import regex
 from chatlint.probe.reading import leaves
 from chatlint.rules.calls import ARGUMENTS, RESULT, supported
 from chatlint.rules.cause import Cause, Sight
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _NAMES = "system|user|assistant|tool|function|ipython|model|human"
-_ROLE = re.compile(
+_ROLE = regex(
     rf"[<\[][^<>\[\]\s]*?({_NAMES}|observation|chatbot|results?)[^<>\[\]\s]*[>\]]"
     rf"|(?<=[>\]])\s{{0,2}}({_NAMES}|documents?)\b",
     re.I,

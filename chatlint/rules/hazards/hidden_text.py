@@ -25,6 +25,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import Stage, rule
@@ -35,19 +36,19 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _KINDS = (
-    ("bidirectional marks", re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")),
+    ("bidirectional marks", regex("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")),
     (
         "zero-width characters",
-        re.compile("[\u200b-\u200d\u2060-\u2064\u180e\u00ad\ufeff\u115f\u1160\u3164\uffa0]"),
+        regex("[\u200b-\u200d\u2060-\u2064\u180e\u00ad\ufeff\u115f\u1160\u3164\uffa0]"),
     ),
-    ("tag characters", re.compile("[\U000e0000-\U000e007f\U000e0100-\U000e01ef]")),
-    ("control characters", re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")),
+    ("tag characters", regex("[\U000e0000-\U000e007f\U000e0100-\U000e01ef]")),
+    ("control characters", regex("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")),
 )
-_SPELLED = re.compile(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]){4,}")
+_SPELLED = regex(r"(?:\\x[2-7][0-9a-fA-F]|\\u00[2-7][0-9a-fA-F]){4,}")
 """Plain letters as escapes."""
-_BASE64 = re.compile(r"(?<![\w+/=-])[A-Za-z0-9+/]{20,}={0,2}(?![\w+/=-])")
-_HEXADECIMAL = re.compile(r"(?<!\w)(?:[2-7][0-9a-fA-F]){12,}(?!\w)")
-_PERCENT = re.compile(r"(?:%[2-7][0-9a-fA-F]){4,}|(?:&#x?[0-9a-fA-F]{2,4};){4,}")
+_BASE64 = regex(r"(?<![\w+/=-])[A-Za-z0-9+/]{20,}={0,2}(?![\w+/=-])")
+_HEXADECIMAL = regex(r"(?<!\w)(?:[2-7][0-9a-fA-F]){12,}(?!\w)")
+_PERCENT = regex(r"(?:%[2-7][0-9a-fA-F]){4,}|(?:&#x?[0-9a-fA-F]{2,4};){4,}")
 _SHOWN = 8
 _READABLE = 0.9
 """The share of letters and blanks in what a text decodes to, for it to be a text."""

@@ -21,9 +21,9 @@ The tag ends in `%}`:
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import Stage, rule
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from chatlint.render.syntax import SyntaxFault
     from chatlint.rules.subject import Subject
 
-_BROKEN_TAG = re.compile(r"\{-[ \t]*[A-Za-z_][^{}\n]{0,200}\}|[-\w)'\"] ?%\}|-\}\}")
+_BROKEN_TAG = regex(r"\{-[ \t]*[A-Za-z_][^{}\n]{0,200}\}|[-\w)'\"] ?%\}|-\}\}")
 """`{- name }`, and closers without an opener: what is left of a tag that lost a character."""
 
 
-_GO = re.compile(
+_GO = regex(
     r"\{\{-?\s*(?:\.[A-Z]\w*|\$\w*"
     r"|(?:if|range|with|else if)\s+[^}]{0,200}?(?:\.[A-Z]|\$)|(?:end|else)\s*-?\}\})"
 )
 """Go's `text/template`: fields with a dot before them, variables with a dollar, blocks in `{{ }}`."""
-_ESCAPED = re.compile(r"\{[{%][^{}]{0,400}\\[\"n]")
+_ESCAPED = regex(r"\{[{%][^{}]{0,400}\\[\"n]")
 """Inside a tag, a quote or a newline as JSON has them."""
 
 

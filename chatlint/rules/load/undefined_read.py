@@ -22,10 +22,10 @@ Jinja prints an undefined value as nothing, so a wrong name leaves a hole in the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.probe.axes import SWITCH
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from chatlint.render.names import Variable
     from chatlint.rules.subject import Subject
 
-_UNDEFINED = re.compile(r"'(\w+)' is undefined")
+_UNDEFINED = regex(r"'(\w+)' is undefined")
 _FOREIGN = frozenset({"null", "nil", "NULL", "Null", "undefined", "TRUE", "FALSE"})
 """Other languages' constants: in Jinja they are variables."""
-_MEMBER = re.compile(r"/(?:messages|tools)/\*(?:/(?!arguments/|content/|parameters/)[^/]+)*")
+_MEMBER = regex(r"/(?:messages|tools)/\*(?:/(?!arguments/|content/|parameters/)[^/]+)*")
 """Members of messages and tools, not of what people and models write into them."""
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatlint.lazy import regex
 from chatlint.rules.balance import Fault, fault_in, turn_marks
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause
@@ -77,7 +78,7 @@ _TOOLS = (
 
 _SHOWN = 80
 """Characters of a header that are quoted."""
-_WORD = re.compile(r"[^\W_]{2}|[^\x00-\x7f]")
+_WORD = regex(r"[^\W_]{2}|[^\x00-\x7f]")
 """What a header has at least; a lone letter is a left-over of an escape."""
 
 

@@ -24,6 +24,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _USERS, _ANSWERS = (0, 2), (1, 3)
-_REST_OF_A_TAG = re.compile(r"[^<\[\n]*[>\]](?=.)", re.S)
+_REST_OF_A_TAG = regex(r"[^<\[\n]*[>\]](?=.)", re.S)
 
 
 @rule("CT316", severity=Severity.INFO, needs=Stage.FORMAT)

@@ -24,9 +24,9 @@ that comes before every piece of a conversation spoils trainers that render mess
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.ends import TAG, written
 from chatlint.rules.finding import Severity
@@ -41,12 +41,12 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_WORD = re.compile(r"[^\W\d_]{2,}|[^\x00-\x7f]{2,}")
+_WORD = regex(r"[^\W\d_]{2,}|[^\x00-\x7f]{2,}")
 _LEAST = 2
 """Words that make a text: one alone is the name of a role."""
 _REPEATED = 4
 """Words before every question that are a text, and no header any more."""
-_OPENING = re.compile(r"(?:\s*(?:<[^<>\s]+>|\[[^\[\]\s]+\]|system\b|developer\b))*")
+_OPENING = regex(r"(?:\s*(?:<[^<>\s]+>|\[[^\[\]\s]+\]|system\b|developer\b))*")
 """Tags and role names in front of a text."""
 _EDGES = " \t\r\n<>[]"
 _SHOWN = 160

@@ -33,10 +33,10 @@ the wrong place.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.conversation import with_value
+from chatlint.lazy import regex
 from chatlint.rules.calls import RESULT, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.ends import TAG
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _CONTENT = "/messages/0/content"
-_NUMBER = re.compile(r"\d+")
+_NUMBER = regex(r"\d+")
 _UNSEEN = "The model answers about something that it never saw."
 
 

@@ -36,9 +36,9 @@ before every call, and learns to say it.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatlint.lazy import regex
 from chatlint.rules.calls import BOTH, OLDER, supported
 from chatlint.rules.cause import Cause, Sight, smallest_first
 from chatlint.rules.edits import Mending, with_default
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
 
-_NULL = re.compile(r"(?<!\w)None(?!\w)")
+_NULL = regex(r"(?<!\w)None(?!\w)")
 _CALLS = ("calls/one", "calls/one-result", "calls/one-followed")
 _FIX = "`{{ message.content or '' }}`"
 

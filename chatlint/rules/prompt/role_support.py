@@ -22,10 +22,10 @@ messages in a row.
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatlint.lazy import regex
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Severity
@@ -53,7 +53,7 @@ class _Order(NamedTuple):
     refusing: Severity | None = Severity.WARNING
 
 
-_UNDEFINED = re.compile(r"'(\w+)' is undefined")
+_UNDEFINED = regex(r"'(\w+)' is undefined")
 _SYSTEM, _LATER, _DEVELOPER = "system text", "system text that is not first", "a developer message"
 _ALONE, _IN_A_LOOP = "system text alone", "system text in a tool loop"
 _REASONS = ((_SYSTEM, _LATER, _DEVELOPER), (_ALONE, _IN_A_LOOP))

@@ -26,9 +26,9 @@ request that turns thinking off is answered with thinking.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _USUAL = "enable_thinking"
 _KEPT = "reasoning in the history"
-_DEGREE = re.compile(r"effort|strength|level|budget")
+_DEGREE = regex(r"effort|strength|level|budget")
 _OFF = ('"none"', '"off"', '"disabled"', '"disable"', '"no"')
 
 

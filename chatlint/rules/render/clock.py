@@ -27,6 +27,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
@@ -42,12 +43,12 @@ if TYPE_CHECKING:
 
 _PROBES = ("roles/user", "roles/system-user", "tools/given")
 _MONTHS = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
-_DATE = re.compile(
+_DATE = regex(
     rf"\b(?:\d{{1,2}} (?:{_MONTHS})\w* 20\d\d|(?:{_MONTHS})\w* \d{{1,2}}, 20\d\d|20\d\d-\d\d-\d\d)\b"
 )
-_TODAY = re.compile(r"today|current|now\b|date", re.I)
-_OTHER = re.compile(r"cut-?off|knowledge|cutting|trained|updated|until|since|version|example|released", re.I)
-_PLACE = re.compile(r"\{(?:today|yesterday|tomorrow|(?:current_?)?(?:date|time|datetime))\}", re.I)
+_TODAY = regex(r"today|current|now\b|date", re.I)
+_OTHER = regex(r"cut-?off|knowledge|cutting|trained|updated|until|since|version|example|released", re.I)
+_PLACE = regex(r"\{(?:today|yesterday|tomorrow|(?:current_?)?(?:date|time|datetime))\}", re.I)
 _BEFORE = 40
 """Characters before a date that say what it is."""
 

@@ -24,9 +24,9 @@ A new list is made with `+`:
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import Stage, rule
@@ -52,7 +52,7 @@ _CHANGING = frozenset(
     }
 )
 """What jinja2's ImmutableSandboxedEnvironment refuses on lists and dicts (sandbox.py, `_mutable_spec`)."""
-_REFUSED = re.compile(r"access to attribute '(\w+)' of '\w+' object is unsafe")
+_REFUSED = regex(r"access to attribute '(\w+)' of '\w+' object is unsafe")
 _REFUSAL = "The request fails here in transformers; engines that allow it change the caller's conversation."
 _FIX = "Build a new value: `list + [item]`, a namespace, or a `set` block."
 

@@ -16,10 +16,10 @@ There is none: no template can cause it. What is neither reasoning nor a call is
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _PROBES = ("calls/two", "reasoning/last", "roles/user-assistant")
 """One text with calls, one with reasoning, one with an answer."""
-_WORD = re.compile(r"[A-Z][a-z]{3,}")
+_WORD = regex(r"[A-Z][a-z]{3,}")
 """What needles look like."""
 _BEHIND = "Zeppelin"
 

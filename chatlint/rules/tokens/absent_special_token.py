@@ -28,9 +28,9 @@ Name the token in `tokenizer_config.json`, or take it out of the template.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Gathering, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from chatlint.rules.subject import Subject
 
-_TOKEN = re.compile(r"[a-z]+_token")
+_TOKEN = regex(r"[a-z]+_token")
 _LOST = {
     "bos_token": "No prompt begins with a BOS, and nothing fails.",
     "eos_token": "Nothing ends the turns in the history, and nothing fails.",

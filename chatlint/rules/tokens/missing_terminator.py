@@ -25,9 +25,9 @@ Write the end-of-sequence token after every answer, the last one included.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.ends import TAG, tail
 from chatlint.rules.finding import Severity
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 _QUESTION = "/messages/0/content"
-_MARK = re.compile(r"[^\w\s.,:;!?'\"()#*-]")
+_MARK = regex(r"[^\w\s.,:;!?'\"()#*-]")
 """What a learned mark has that prose between messages has not."""
 
 

@@ -32,9 +32,9 @@ Write the ids that the model's own tokenizer has.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Confidence, Severity
 from chatlint.rules.rule import rule
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
     from chatlint.source.package import Package
 
-_END = re.compile(r"eo[smt]_token")
+_END = regex(r"eo[smt]_token")
 
 
 @rule("CT610", severity=Severity.WARNING)

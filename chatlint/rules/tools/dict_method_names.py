@@ -40,12 +40,12 @@ parameter names.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
+from chatlint.lazy import regex
 from chatlint.rules.calls import ARGUMENTS, advertises, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, members_in_brackets, pairs_by_filter, several
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_METHOD = re.compile(r"<(?:built-in|bound) method \w+")
+_METHOD = regex(r"<(?:built-in|bound) method \w+")
 _SCHEMAS = ("schema/method-names", "schema/array-items")
 _PROPERTIES = "/tools/0/function/parameters/properties"
 _LEFT_OUT = "Leave out no parameter for its name: members of a schema stand beside `properties`, not in it."

@@ -34,9 +34,9 @@ For each call write <call>{"name": <name>, "arguments": <object>}</call><|end|>
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.rules.calls import FUNCTION, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.ends import written
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from chatlint.parse.formats import ToolCalls
     from chatlint.rules.subject import Subject
 
-_EXAMPLE = re.compile(
+_EXAMPLE = regex(
     r"(?P<tag><[^<>\s/][^<>\n\0]{0,60}>|\[[A-Z_]{2,30}\])\s*\[?\s*"
     r"\{[^{}\0]{0,60}[\"'](?:name|tool_name)[\"']\s*:[^\0]{1,200}?[\"'](?:arguments|parameters)[\"']"
 )

@@ -39,10 +39,10 @@ order is another prompt.
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
+from chatlint.lazy import regex
 from chatlint.probe.reading import place
 from chatlint.rules.calls import advertises
 from chatlint.rules.cause import Cause, Sight
@@ -58,11 +58,11 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
 
 _PLAIN, _PROBE = "tools/one", "schema/text-fidelity"
-_OPENED, _BEFORE = re.compile(r'\{\s*"(?:type|name|function)"\s*:'), 200
+_OPENED, _BEFORE = regex(r'\{\s*"(?:type|name|function)"\s*:'), 200
 """How a tool in JSON begins, and how far before the function's name that is looked for."""
 _TOOL = "/tools/0/function"
 _TEXTS = (f"{_TOOL}/description", f"{_TOOL}/parameters/properties/plum/description")
-_KEY = re.compile(r"[\"']\w+[\"']\s*:\s*\"$")
+_KEY = regex(r"[\"']\w+[\"']\s*:\s*\"$")
 _CHANGES = r"dictsort|tojson\s*\(|\|\s*(e|escape|replace|string)\b"
 
 

@@ -38,9 +38,9 @@ Jinja prints Python: `{{ value }}` gives `True`, `{{ value | tojson }}` gives `t
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from chatlint.lazy import regex
 from chatlint.probe.reading import Notation, notation, place
 from chatlint.rules.calls import ARGUMENTS, advertises, holds, supported
 from chatlint.rules.cause import Cause, Sight
@@ -58,8 +58,8 @@ if TYPE_CHECKING:
     from chatlint.probe.case import Observation
     from chatlint.rules.subject import Subject
 
-_WORD = re.compile(r"(?<![\w'\"])(?:True|False|None)(?![\w'\"])")
-_QUOTE = re.compile("[\"']")
+_WORD = regex(r"(?<![\w'\"])(?:True|False|None)(?![\w'\"])")
+_QUOTE = regex("[\"']")
 _TOOL = ("/tools", "/tools/0", "/tools/0/function", "/tools/0/function/parameters")
 _PROPERTIES = "/tools/0/function/parameters/properties"
 _FIX = "`{{ value | tojson }}`"
