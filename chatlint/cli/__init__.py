@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import signal
 import sys
@@ -12,9 +13,10 @@ from chatlint.cli.streams import give_up_output, open_closed_streams
 if TYPE_CHECKING:
     from types import FrameType
 
-_GARBAGE_AFTER = 50_000
-"""Objects between two looks for unreachable ones. A command makes many that stay: the standard 700 would have
-Python look through all of them again and again, for a tenth of a command's time."""
+_GARBAGE_AFTER = 150_000
+"""Objects between two looks for unreachable ones, more than there are when a template has been judged. A
+command makes many that stay: the standard 700 would have Python look through all of them again and again, for
+a tenth of a command's time."""
 
 INTERRUPTION = "interrupted"
 INTERRUPTED = 130
@@ -25,6 +27,7 @@ def main() -> None:
     """The `chatlint` command. Exits 0, 1, 2 or 3 as DESIGN says, 130 where it was interrupted; a traceback is
     never shown."""
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
+    atexit.register(gc.freeze)  # or Python would look through everything once more before it ends
     open_closed_streams()
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as nohup has it
         signal.signal(signal.SIGINT, _interrupt)

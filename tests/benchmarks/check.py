@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="only every n-th target")
     options = parser.parse_args()
     targets = (options.targets or [f"corpus:{name}" for name in corpus_names()])[:: options.every]
-    gc.set_threshold(50_000, 20, 20)  # as the command has it
+    gc.set_threshold(150_000, 20, 20)  # as the command has it
     with tempfile.TemporaryDirectory() as store:
         os.environ["CHATLINT_CACHE_DIR"] = store
         costs = [one for target in targets if (one := cost(target))]
