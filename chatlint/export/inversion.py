@@ -10,34 +10,15 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 
-from chatlint.conversation import JSON, Tool
+from chatlint.conversation import JSON
 from chatlint.export.response_calls import cannot
 from chatlint.export.response_reading import Refused, ResponseReader, Unreadable
 from chatlint.export.response_template import response_template
+from chatlint.export.samples import LOOK, TOOLS
 from chatlint.export.writing import Call, fill, write_turn
 from chatlint.parse.formats import OutputFormat
 from chatlint.records import dataclass
 
-TOOLS: tuple[Tool, ...] = (
-    {
-        "type": "function",
-        "function": {
-            "name": "look",
-            "parameters": {
-                "type": "object",
-                "properties": {
-                    "city": {"type": "string"},
-                    "days": {"type": "integer"},
-                    "sure": {"type": "boolean"},
-                    "tags": {"type": "array", "items": {"type": "string"}},
-                    "where": {"type": "object", "properties": {"zone": {"type": "integer"}}},
-                },
-            },
-        },
-    },
-    {"type": "function", "function": {"name": "rest", "parameters": {"type": "object", "properties": {}}}},
-)
-_LOOK = Call("look", {"city": "Oslo", "days": 3})
 _ALL = Call("look", {"city": 'of "007"\nand more', "sure": True, "tags": ["a", "b"], "where": {"zone": 4}})
 REASONING = ("thinking", "reasoning_content", "reasoning")
 """The fields that hold reasoning, by whoever named them."""
@@ -77,12 +58,12 @@ class Sample:
 SAMPLES = (
     Sample("an answer", content="It is late."),
     Sample("reasoning and an answer", "It is late.", "Hm.\nWell."),
-    Sample("a call", calls=(_LOOK,)),
+    Sample("a call", calls=(LOOK,)),
     Sample("a call without arguments", calls=(Call("rest"),)),
-    Sample("a call after text", "I look.", calls=(_LOOK,)),
-    Sample("a call after reasoning", reasoning="Hm.\nWell.", calls=(_LOOK,)),
-    Sample("two calls", calls=(_LOOK, Call("rest"))),
-    Sample("two calls after text", "I look.", calls=(_LOOK, Call("rest"))),
+    Sample("a call after text", "I look.", calls=(LOOK,)),
+    Sample("a call after reasoning", reasoning="Hm.\nWell.", calls=(LOOK,)),
+    Sample("two calls", calls=(LOOK, Call("rest"))),
+    Sample("two calls after text", "I look.", calls=(LOOK, Call("rest"))),
     Sample("arguments of every kind", calls=(_ALL,)),
 )
 

@@ -18,18 +18,20 @@ from pathlib import Path
 
 from chatlint.conversation import JSON, JSONObject
 from chatlint.export.marks import too_long
-from chatlint.export.writing import Call, write_calls
+from chatlint.export.samples import LOOK
+from chatlint.export.writing import write_calls
 from chatlint.lazy import regex
 from chatlint.parse.formats import OutputFormat, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Encoding, Written
 from chatlint.parse.patterns import ID, NAME, skeleton
 from chatlint.records import dataclass
 
-SAMPLE = Call("look", {"city": "Oslo", "days": 3})
-"""The call that all samples show."""
 _NEAR = 0.5
 """Least likeness of marks, as a share, at which a format is called near another."""
 _TAG = regex(r"<[^<>\s]+>?|\[/?[A-Z][A-Z_/]+\]|\w+(?==)")
+_OPENING = regex(r"[{[]")
+_DECODER = json.JSONDecoder()
+_ENCODER = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 _SINGLE = regex(r"'([^'\"\\]*)'")
 
 
@@ -176,10 +178,10 @@ def match_of(output: OutputFormat) -> Match | None:
     calls = output.tool_calls
     if calls is None or too_long(output):
         return None
-    written = write_calls(calls, [SAMPLE])
-    found = _match(written) or _match(write_calls(calls, [replace(SAMPLE, id="0")]))
+    written = write_calls(calls, [LOOK])
+    found = _match(written) or _match(write_calls(calls, [replace(LOOK, id="0")]))
     if found is None and (bare := _without_id(calls)) is not None:
-        found = _match(write_calls(bare, [SAMPLE]))
+        found = _match(write_calls(bare, [LOOK]))
         return replace(found, written=written, without_id=True) if found else None
     return found
 
@@ -213,21 +215,17 @@ def canonical(text: str) -> str:
     text = _SINGLE.sub(r'"\1"', text)
     parts: list[str] = []
     at = 0
-    decoder = json.JSONDecoder()
-    while at < len(text):
-        if text[at] in "{[":
-            try:
-                value, end = decoder.raw_decode(text, at)
-            except (ValueError, RecursionError):
-                pass
-            else:
-                parts.append(json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":")))
-                at = end
-                continue
-        if not text[at].isspace():
-            parts.append(text[at])
-        at += 1
-    return "".join(parts)
+    for opening in _OPENING.finditer(text):
+        begin = opening.start()
+        if begin < at:
+            continue  # inside of what was read
+        try:
+            value, end = _DECODER.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            continue
+        parts += [*text[at:begin].split(), _ENCODER.encode(value)]
+        at = end
+    return "".join([*parts, *text[at:].split()])
 
 
 def family(output: OutputFormat) -> str | None:
@@ -238,7 +236,7 @@ def family(output: OutputFormat) -> str | None:
     calls = output.tool_calls
     if calls is None or too_long(output):
         return None
-    marks = _marks(write_calls(calls, [SAMPLE]))
+    marks = _marks(write_calls(calls, [LOOK]))
     near = [
         (len(marks & other) / len(marks | other), known.id)
         for known in known_formats().values()

@@ -179,7 +179,8 @@ def _object(value: JSON, path: Path, what: str) -> JSONObject:
 
 def _parsed(path: Path) -> JSON:
     try:
-        parsed: JSON = json.loads(path.read_text(encoding="utf-8"))
+        with open(path, "rb", buffering=0) as file:
+            parsed: JSON = json.loads(file.read().decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"{path}: cannot be read as JSON: {error}") from error
     return parsed

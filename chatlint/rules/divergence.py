@@ -60,7 +60,7 @@ def _failed(error: str) -> Difference:
 
 
 _ERRORS = tuple(
-    (re.compile(pattern, re.I), why)
+    (regex(pattern, re.I), why)
     for pattern, why in (
         (r"unknown (?:statement|tag)\b.* generation", "`{% generation %}`, which it does not know"),
         (r"for loop: got string", "a loop over a text"),

@@ -77,7 +77,8 @@ def _files(directory: Path | str, below: str) -> Iterator[tuple[str, str, int, i
 def _contents_digest(files: Iterable[tuple[str, str]]) -> str:
     digest = sha256()
     for path, place in files:
-        content = Path(place).read_bytes()
+        with open(place, "rb", buffering=0) as file:
+            content = file.read()
         digest.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape"))
         digest.update(content)
     return digest.hexdigest()

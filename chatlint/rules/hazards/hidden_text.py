@@ -127,9 +127,6 @@ def _encoded(source: str, printed: dict[str, int]) -> Iterator[tuple[int, str, s
 
 
 def _meanings(text: str) -> Iterator[tuple[str, str]]:
-    from html import unescape
-    from urllib.parse import unquote
-
     for match in _BASE64.finditer(text):
         plain = _from_base64(match.group())
         if plain:
@@ -139,7 +136,14 @@ def _meanings(text: str) -> Iterator[tuple[str, str]]:
         if _is_readable(plain):
             yield "hexadecimal", plain
     for match in _PERCENT.finditer(text):
-        yield "an encoded text", unescape(unquote(match.group()))
+        yield "an encoded text", _unescaped(match.group())
+
+
+def _unescaped(text: str) -> str:
+    from html import unescape
+    from urllib.parse import unquote
+
+    return unescape(unquote(text))
 
 
 def _from_base64(text: str) -> str:

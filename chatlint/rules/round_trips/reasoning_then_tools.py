@@ -48,7 +48,7 @@ class _Text(NamedTuple):
 
 @rule("CT705", severity=Severity.ERROR, needs=Stage.FORMAT, own=True)
 def check(subject: Subject) -> Iterator[Cause]:
-    from chatlint.export.inversion import TOOLS
+    from chatlint.export.samples import TOOLS
 
     output = subject.format
     if output is None or output.reasoning is None or output.tool_calls is None:
@@ -64,10 +64,11 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _texts(output: OutputFormat, calls: ToolCalls) -> Iterator[_Text]:
+    from chatlint.export.samples import LOOK
     from chatlint.export.writing import Call, write_calls, write_turn
     from chatlint.parse.markers import is_strong
 
-    look = [Call("look", {"city": "Oslo", "days": 3})]
+    look = [LOOK]
     before, after = _ASIDE
     mark = plain(calls.section_start) + plain(calls.call_start)
     if is_strong(mark):

@@ -51,12 +51,12 @@ CONSEQUENCE = (
 
 @rule("CT801", severity=Severity.ERROR, needs=Stage.FORMAT)
 def check(subject: Subject) -> Iterator[Cause]:
-    from chatlint.export.inversion import misreadings
-    from chatlint.export.response_reading import Refused, ResponseReader, Unreadable
-
     template = subject.package.response_template
     if template is None or subject.format is None:
         return
+    from chatlint.export.inversion import misreadings
+    from chatlint.export.response_reading import Refused, ResponseReader, Unreadable
+
     try:
         found = list(misreadings(ResponseReader(template), subject.format))
     except Refused as refusal:
