@@ -157,6 +157,7 @@ def test_the_catalogue_imports_little() -> None:
     assert rooms <= {
         "rules",
         "errors",
+        "lazy",
         "limits",
         "config",
         "conversation",
