@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from functools import lru_cache
 from typing import TypeAlias
 
 from chatlint.errors import UsageError
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 
 JSON: TypeAlias = "bool | int | float | str | Sequence[JSON] | Mapping[str, JSON] | None"
 JSONObject: TypeAlias = Mapping[str, JSON]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 
 from chatlint.config import Settings
@@ -12,7 +11,7 @@ from chatlint.conversation import JSON, Conversation
 from chatlint.errors import ChatlintError, UsageError
 from chatlint.pipeline import judge, read_target
 from chatlint.probe.trace import Trace
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.rendered import RenderSettings
 from chatlint.source.bundled import bundled
 from chatlint.source.package import Template

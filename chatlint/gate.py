@@ -6,13 +6,13 @@ It comes after a result is known, kept or fresh: nothing here renders, and nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from chatlint.config import Profile, Settings
 from chatlint.conversation import JSON
 from chatlint.facts import FactChange, fact_changes
 from chatlint.probe.own import GROUP
+from chatlint.records import replace
 from chatlint.rules.finding import Finding
 from chatlint.rules.ignores import Ignore, ignores_in
 from chatlint.rules.severity import weighed

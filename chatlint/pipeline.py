@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
 from os import PathLike
 from typing import TypeVar
 
@@ -19,7 +18,7 @@ from chatlint.config.file import required
 from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
 from chatlint.errors import require as demanded
 from chatlint.parse.formats import OutputFormat
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
 from chatlint.results import Question, keep, placed, question, recall
 from chatlint.rules.finding import Finding

@@ -1,28 +1,67 @@
 """`dataclass` as in the standard library, at a tenth of its price.
 
-    from chatlint.records import dataclass
+    from chatlint.records import dataclass, field, replace
 
 The standard decorator compiles six methods for every class when its module is imported, half a millisecond in
 all, and a command imports 170 classes. Here methods that need no code of their own are shared, and
 constructors are made when they are first looked up, from code that those of as many fields have in common.
-What `dataclasses` knows of fields it is asked for when somebody wants to know.
-What classes do is the same (tests compare them), and so is what type checkers see. `field`, `replace` and
-`fields` are those of `dataclasses`. Only classes with slots are made, with the options that are used here.
+The standard library's own view of a class is made when it looks, and it is imported when that is.
+What classes do is the same (tests compare them), and so is what type checkers see. Only classes with slots
+are made, with the options that are used here.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cache
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
+
+_MISSING = object()
+"""In place of a default that there is not."""
+
+
+class _Field:
+    """A field of which more is said than its type."""
+
+    def __init__(self, default: object, default_factory: object, shown: bool, compared: bool) -> None:
+        self.default = default
+        self.factory = default_factory
+        self.shown = shown
+        self.compared = compared
+
+    def as_standard(self) -> object:
+        import dataclasses
+
+        given = {"default": self.default, "default_factory": self.factory}
+        more = {name: one for name, one in given.items() if one is not _MISSING}
+        return dataclasses.field(repr=self.shown, compare=self.compared, **more)  # type: ignore[call-overload]
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
+    from dataclasses import replace as replace
 else:
+
+    def field(
+        *,
+        default: object = _MISSING,
+        default_factory: object = _MISSING,
+        repr: bool = True,  # noqa: A002
+        compare: bool = True,
+    ) -> _Field:
+        """A field that has more than a type and a plain default."""
+        return _Field(default, default_factory, repr, compare)
+
+    def replace(record: object, /, **changes: object) -> object:
+        """A record like this one but for some fields."""
+        for name in _shape(type(record)).names:
+            if name not in changes:
+                changes[name] = getattr(record, name)
+        return type(record)(**changes)
 
     def dataclass(
         cls: type | None = None, /, *, frozen: bool = False, slots: bool = False, init: bool = True
@@ -66,30 +105,33 @@ class _Shape:
         if [name for name, default in self.written.items() if type(default).__hash__ is None]:
             raise ValueError("mutable defaults are made by factories: field(default_factory=...)")
 
-    def field(self, name: str) -> dataclasses.Field[object] | None:
-        written = self.written.get(name)
-        return written if isinstance(written, dataclasses.Field) else None
-
     def default(self, name: str) -> object:
-        field = self.field(name)
-        return field.default if field else self.written[name]
+        written = self.written.get(name, _MISSING)
+        return written.default if isinstance(written, _Field) else written
 
     def factory(self, name: str) -> Callable[[], object] | None:
-        field = self.field(name)
-        return (
-            None if field is None or field.default_factory is dataclasses.MISSING else field.default_factory
-        )
+        written = self.written.get(name)
+        if not isinstance(written, _Field) or written.factory is _MISSING:
+            return None
+        return cast("Callable[[], object]", written.factory)
 
-    def needs_no_value(self, name: str) -> bool:
-        return name in self.written and (
-            self.default(name) is not dataclasses.MISSING or self.factory(name) is not None
-        )
+    def has_default(self, name: str) -> bool:
+        return self.default(name) is not _MISSING or self.factory(name) is not None
 
     def compared(self) -> list[str]:
-        return [name for name in self.names if not (field := self.field(name)) or field.compare]
+        return [name for name in self.names if not (field := self._field(name)) or field.compared]
 
     def shown(self) -> list[str]:
-        return [name for name in self.names if not (field := self.field(name)) or field.repr]
+        return [name for name in self.names if not (field := self._field(name)) or field.shown]
+
+    def _field(self, name: str) -> _Field | None:
+        written = self.written.get(name)
+        return written if isinstance(written, _Field) else None
+
+    def written_as_standard(self) -> dict[str, object]:
+        return {
+            name: one.as_standard() if isinstance(one, _Field) else one for name, one in self.written.items()
+        }
 
 
 class _Constructor:
@@ -111,21 +153,31 @@ class _AsStandard:
         self._owner, self._name = owner, name
 
     def __get__(self, instance: object, owner: type) -> object:
+        import dataclasses
+
         shape = _shape(self._owner)
         members = {"__annotations__": shape.annotations, "__module__": self._owner.__module__, "__doc__": "-"}
-        alike = type(self._owner.__name__, (), {**members, **shape.written})
-        made: object = getattr(_STANDARD(alike), self._name)
+        alike = type(self._owner.__name__, (), {**members, **shape.written_as_standard()})
+        standard: type = dataclasses.dataclass(init=False, repr=False, eq=False)(alike)
+        made: object = getattr(standard, self._name)
         setattr(self._owner, self._name, made)
         return made
 
 
-_STANDARD: Callable[[type], type] = dataclasses.dataclass(init=False, repr=False, eq=False)
-
-
-def _shape(owner: type) -> _Shape:
-    shape = getattr(owner, "__record__")  # noqa: B009
+def _shape(record: object) -> _Shape:
+    shape = getattr(record, "__record__")  # noqa: B009
     assert isinstance(shape, _Shape)
     return shape
+
+
+def is_record(value: object) -> bool:
+    """Whether it is a record, or a class of records."""
+    return hasattr(value, "__record__")
+
+
+def names_of(record: object) -> tuple[str, ...]:
+    """The names of the fields of a record or a class of records, in order."""
+    return _shape(record).names
 
 
 def _constructor(owner: type) -> FunctionType:
@@ -137,7 +189,7 @@ def _constructor(owner: type) -> FunctionType:
     made = FunctionType(
         code.replace(co_varnames=("self", *shape.names)),
         names,
-        argdefs=tuple(shape.default(name) for name in shape.names if shape.needs_no_value(name)),
+        argdefs=tuple(shape.default(name) for name in shape.names if shape.has_default(name)),
     )
     made.__qualname__ = f"{owner.__qualname__}.__init__"
     return made
@@ -162,7 +214,7 @@ def _setter(owner: type, name: str) -> Callable[[object, object], None]:
     new = _shape(owner).factory(name)
     if new is None:
         return fill
-    return lambda record, value: fill(record, new() if value is dataclasses.MISSING else value)
+    return lambda record, value: fill(record, new() if value is _MISSING else value)
 
 
 class _Values(dict[type, Callable[[object], tuple[object, ...]]]):
@@ -197,11 +249,15 @@ def _repr(self: object) -> str:
 
 
 def _setattr(self: object, name: str, value: object) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot assign to field {name!r}")
 
 
 def _delattr(self: object, name: str) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 def _getstate(self: object) -> list[object]:

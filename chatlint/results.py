@@ -11,14 +11,13 @@ Results are pickled: the store only believes files that nobody but the user can 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from chatlint import __version__
 from chatlint.config import FailOn, Profile, Settings
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.rules.finding import Finding, Location
 from chatlint.rules.severity import weighed
 from chatlint.source.bundled import bundled

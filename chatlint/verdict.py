@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,7 @@ from chatlint.export.serving import Serving
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.saved import plain
 from chatlint.parse.vocabulary import in_words
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.rules.finding import Finding, Severity
 from chatlint.source.package import (
     EngineTemplate,

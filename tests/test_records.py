@@ -11,14 +11,16 @@ import pprint
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import field
 
 import pytest
 
-from chatlint.records import dataclass
+from chatlint import records
+from chatlint.records import dataclass, is_record, names_of, replace
 
 
-def classes(decorator: Callable[..., Callable[[type], type]]) -> dict[str, type]:
+def classes(
+    decorator: Callable[..., Callable[[type], type]], field: Callable[..., object]
+) -> dict[str, type]:
     """The same classes by one decorator or another."""
 
     @decorator(frozen=True, slots=True)
@@ -66,7 +68,8 @@ def classes(decorator: Callable[..., Callable[[type], type]]) -> dict[str, type]
     return {made.__name__: made for made in (Point, One, Empty, Counter, Own)}
 
 
-OURS, THEIRS = classes(dataclass), classes(dataclasses.dataclass)
+OURS = classes(dataclass, records.field)
+THEIRS = classes(dataclasses.dataclass, dataclasses.field)
 for name, made in OURS.items():  # where pickle looks for them
     made.__module__, made.__qualname__ = __name__, name
     globals()[name] = made
@@ -158,9 +161,27 @@ def test_records_are_copied_replaced_and_pickled(name, values, named):
     for made in (pickle.loads(pickle.dumps(record)), copy.copy(record)):
         assert type(made) is type(record)
         assert said(made) == said(record)
+    changes = {"x": 9} if name == "Point" else {}
+    assert said(replace(record, **changes)) == said(dataclasses.replace(record, **changes))
     if name == "Point":
-        assert dataclasses.replace(record, x=9).x == 9
+        assert replace(record, x=9).x == 9
         assert dataclasses.asdict(record) == dataclasses.asdict(THEIRS[name](*values, **named))
+
+
+def test_error_for_a_change_of_what_there_is_not():
+    ours, theirs = (
+        outcome(lambda made=made, way=way: way(made["One"](1.0), z=2))
+        for made, way in ((OURS, replace), (THEIRS, dataclasses.replace))
+    )
+    assert ours == theirs
+    assert ours[0] is TypeError
+
+
+def test_records_are_told_from_other_values():
+    assert is_record(OURS["One"](1.0))
+    assert is_record(OURS["One"])
+    assert not is_record(THEIRS["One"](1.0))
+    assert names_of(OURS["Point"]) == names_of(OURS["Point"](1)) == ("x", "y", "tags", "seen")
 
 
 def test_a_default_list_is_made_for_each():
@@ -191,7 +212,7 @@ def test_dataclasses_knows_the_same_of_the_fields(name):
         ({"x": "ClassVar[int]"}, {}, TypeError),
         ({"x": "InitVar[int]"}, {}, TypeError),
         ({"x": "list[int]"}, {"x": []}, ValueError),
-        ({"x": "list[int]"}, {"x": field(default_factory=list)}, None),
+        ({"x": "list[int]"}, {"x": records.field(default_factory=list)}, None),
     ],
 )
 def test_what_no_record_can_have(annotations, defaults, wrong):

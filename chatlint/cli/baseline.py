@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from chatlint.records import replace
 
 if TYPE_CHECKING:
     from chatlint.config import Settings

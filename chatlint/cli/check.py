@@ -210,7 +210,7 @@ def _loaded(
     no_cache: bool,
 ) -> Settings:
     """The settings with what belongs to one run."""
-    from dataclasses import replace
+    from chatlint.records import replace
 
     return replace(
         settings,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from chatlint.config.contents import with_contents
 from chatlint.config.file import BASELINE_NAME, find_config, place_of, read_config, required
 from chatlint.config.settings import glob_fits
 from chatlint.errors import UsageError
+from chatlint.records import replace
 from chatlint.text import visible
 
 if TYPE_CHECKING:

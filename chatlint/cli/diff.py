@@ -34,7 +34,6 @@ def compare_targets(
     same behaviour, 1 changed, 2 usage or internal error, 3 a target could not be loaded.
     """
     import json
-    from dataclasses import replace
 
     from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
@@ -44,6 +43,7 @@ def compare_targets(
     from chatlint.diff.sides import read_sides
     from chatlint.diff.terminal import terminal
     from chatlint.errors import UsageError
+    from chatlint.records import replace
     from chatlint.report.canvas import canvas_for
 
     if format_ not in _FORMATS:

@@ -30,6 +30,6 @@ def learn_for(
 
 
 def _request(base: Conversation, tools: tuple[Tool, ...] | None, kwargs: JSONObject) -> Conversation:
-    from dataclasses import replace
+    from chatlint.records import replace
 
     return replace(base, tools=tools, template_kwargs={**base.template_kwargs, **kwargs})

@@ -41,12 +41,12 @@ def lock_targets(
     Exit status: 0 every template does what it did, 1 one does not, 2 usage or internal error, 3 a target
     could not be loaded.
     """
-    from dataclasses import replace
     from pathlib import Path
 
     from chatlint.cli.configured import settings_of
     from chatlint.diff.lock import write_lock
     from chatlint.errors import UsageError
+    from chatlint.records import replace
 
     options.listing(format_)
     settings = settings_of(config, host=host)

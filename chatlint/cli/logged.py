@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 
 from chatlint.cli.inputs import numbered_lines, objects, value_of_line
 from chatlint.conversation import JSON, Tool
@@ -13,7 +12,7 @@ from chatlint.parse.formats import OutputFormat
 from chatlint.parse.message import assemble
 from chatlint.parse.parser import OutputParser
 from chatlint.parse.patterns import pieces
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.report.canvas import Canvas
 
 FATES = {

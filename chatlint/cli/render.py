@@ -91,10 +91,9 @@ def _asked(
     generation: bool,
 ) -> Observation:
     """What the template does with the conversation that the options name."""
-    from dataclasses import replace
-
     from chatlint.cli.inputs import read_conversation, read_kwargs, read_tools
     from chatlint.errors import UsageError
+    from chatlint.records import replace
 
     if messages and probe:
         raise UsageError("--messages and --probe name two conversations", hint="give one of them")

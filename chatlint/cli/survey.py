@@ -53,11 +53,11 @@ def survey_targets(
     Equal templates are judged once, failures are results; a run that was killed goes on where it was. Exit
     status: 0 the survey is complete, 2 usage or internal error.
     """
-    from dataclasses import replace
     from pathlib import Path
 
     from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
+    from chatlint.records import replace
     from chatlint.survey.crew import open_crew
     from chatlint.survey.outputs import write_outputs, write_reports
     from chatlint.survey.run import run_survey

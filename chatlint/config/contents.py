@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from chatlint.config.settings import Settings
+from chatlint.records import replace
 
 
 def with_contents(settings: Settings) -> Settings:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError, UsageError
 from chatlint.facts import PARTS
 from chatlint.limits import JSON_FILE_BYTES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 
 SCHEMA = "chatlint.report/1"
 _HINT = "save it with: chatlint check TARGET --format json > report.json"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,6 +16,7 @@ from chatlint.detect.capability import CAPABILITIES, CHAT_TEMPLATE_CAPS
 from chatlint.errors import UsageError
 from chatlint.lazy import regex
 from chatlint.limits import CONFIG_BYTES
+from chatlint.records import replace
 
 CONFIG_NAME = "chatlint.toml"
 BASELINE_NAME = "chatlint.baseline.json"

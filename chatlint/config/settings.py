@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from chatlint.errors import UsageError
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, names_of, replace
 from chatlint.render.rendered import DEFAULT_HOST
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ class Settings:
 
     def to_dict(self) -> dict[str, JSON]:
         """As the report states them: where things stand, not what stands there."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        values = {name: getattr(self, name) for name in names_of(self)}
         return {name: _plain(value) for name, value in values.items() if name not in _CONTENTS}
 
     def for_target(self, target: str, file: str = "") -> Settings:

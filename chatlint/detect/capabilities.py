@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from chatlint.detect.answer import unanswered
 from chatlint.detect.calls import detect_calls, find_call_form
@@ -19,6 +18,7 @@ from chatlint.detect.roles import detect_roles
 from chatlint.detect.switches import detect_switches, find_contexts, generation_by_switch, with_switches
 from chatlint.detect.tools import detect_tools
 from chatlint.probe.trace import Trace
+from chatlint.records import replace
 from chatlint.render.syntax import Syntax, syntax_of
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 CHAT_TEMPLATE_CAPS = (
     "supports_tools",

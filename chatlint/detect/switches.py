@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from chatlint.conversation import JSON
 from chatlint.detect.capability import CALLS_TO, GenerationPrompt, Switch
@@ -15,7 +14,7 @@ from chatlint.detect.second_form import second_form
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.reading import SHOWN, fate
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.render.rendered import FailureKind
 from chatlint.text import Input
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import field, replace
 from pathlib import Path
 
 from chatlint.config import Settings
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError, UsageError
 from chatlint.pipeline import judge, read_target, target_report
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 from chatlint.source.package import Package, TargetKind, Template
 from chatlint.verdict import SCHEMA
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 from chatlint.conversation import JSON
 from chatlint.errors import ChatlintError
@@ -22,6 +21,7 @@ from chatlint.export.writing import fill
 from chatlint.parse.formats import Confidence, OutputFormat, ReasoningState, ToolCalls
 from chatlint.parse.markers import is_strong
 from chatlint.parse.vocabulary import ToolFormat, tool_format
+from chatlint.records import replace
 from chatlint.source.package import Package
 
 _RANK = {"ooo": 0, "oon": 1, "oox": 1, "onn": 2, "oxx": 2, "": 3}

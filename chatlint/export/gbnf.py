@@ -8,7 +8,6 @@ holds from the trigger on.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.export.automaton import State, states_of
@@ -17,7 +16,7 @@ from chatlint.export.marks import mark_tags
 from chatlint.export.turn import Request, calls_grammar, turn_grammar
 from chatlint.export.writing import fill
 from chatlint.parse.formats import OutputFormat
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 WORD = 1
 """The kind of a trigger that is a word (`COMMON_GRAMMAR_TRIGGER_TYPE_WORD`)."""

@@ -11,13 +11,12 @@ A grammar is rules by name; a rule's body is made of six kinds of node. Two of t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import Final, TypeAlias
 
 from chatlint.errors import UsageError
 from chatlint.lazy import regex
 from chatlint.limits import GRAMMAR_RULES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.export.response_calls import cannot
@@ -17,7 +16,7 @@ from chatlint.export.response_template import response_template
 from chatlint.export.samples import LOOK, TOOLS
 from chatlint.export.writing import Call, fill, write_turn
 from chatlint.parse.formats import OutputFormat
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 _ALL = Call("look", {"city": 'of "007"\nand more', "sure": True, "tags": ["a", "b"], "where": {"zone": 4}})
 REASONING = ("thinking", "reasoning_content", "reasoning")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from chatlint.lazy import regex
 from chatlint.parse.formats import OutputFormat, Reasoning, Syntax, ToolCalls
 from chatlint.parse.notation import Encoding, Written
 from chatlint.parse.patterns import ID, NAME, skeleton
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 
 _NEAR = 0.5
 """Least likeness of marks, as a share, at which a format is called near another."""

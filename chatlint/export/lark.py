@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
 
 from chatlint.export.gbnf import times
 from chatlint.export.grammar import Chars, Choice, Grammar, Many, Node, Ref, Scan, Seq, Text, atoms
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 ANY = r"(?s:.*)"
 

@@ -10,11 +10,10 @@ between.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from typing import TypeAlias
 
 from chatlint.export.grammar import NOTHING, Node, Ref, Rules, choice, seq
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 TRACKED = 4
 """Most keys whose every subset is a state: 16 states."""

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 
 from chatlint.conversation import JSON, JSONObject, Tool
 from chatlint.export.region_content import CONTENT, cast, transformed
 from chatlint.lazy import regex
 from chatlint.limits import RESPONSE_PATTERN_CHARACTERS
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 _KEYS = {"version", "defaults", "fields", "start_anchor", "start_anchor_pattern"}
 _FIELD_KEYS = {

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 
 from chatlint.conversation import JSON
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.parse.formats import Items, Members, OutputFormat, Syntax, ToolCalls, Values
 from chatlint.parse.notation import Encoding, Written
 from chatlint.parse.patterns import Slot, pieces, skeleton, slots
 from chatlint.parse.schemas import type_of
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 ID_WITH_NAME = "functions.⟨name⟩:⟨n⟩"
 """An id that stands for the name, where the template prints the client's: as clients make them."""

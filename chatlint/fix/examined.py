@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.config import Settings
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.rules.cause import Cause, NotEvaluated
 from chatlint.rules.rule import Rule
 from chatlint.source.package import Package, Template

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import field
 from time import process_time
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from chatlint.config import Settings
 from chatlint.fix.examined import Examined, Name, examined, with_text
 from chatlint.fix.proof import UNREACHED, objection
 from chatlint.limits import FIX_SECONDS
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.rules.edits import Edits, edited
 from chatlint.rules.rule import Rule
 from chatlint.source.package import Package, Template

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.fix.examined import Examined, Name
+from chatlint.records import replace
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules.edits import Mending
 from chatlint.rules.finding import Severity

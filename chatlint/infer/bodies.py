@@ -13,14 +13,13 @@ import ast
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import IntEnum
 
 from chatlint.conversation import JSON
 from chatlint.infer.turns import COUNTER, SAME_KEY, SAME_NAME, Part, Slot, Turn, calls_of
 from chatlint.parse import patterns
 from chatlint.parse.formats import Syntax
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 
 _LONGEST_LITERAL = 20_000
 _LONGEST_HEAD = 2_000

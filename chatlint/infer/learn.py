@@ -11,7 +11,6 @@ learned says why.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
 
 from chatlint.errors import UsageError
 from chatlint.infer import shapes
@@ -31,7 +30,7 @@ from chatlint.infer.turns import Turn
 from chatlint.infer.values import Notation, learn_values, samples_of
 from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat, ToolCalls
 from chatlint.probe.trace import Trace
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 from chatlint.render.syntax import Syntax as TemplateSyntax
 
 

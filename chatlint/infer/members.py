@@ -9,13 +9,12 @@ them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from chatlint.infer.bodies import Body, to_pattern
 from chatlint.infer.markers import between, common_prefix, common_suffix
 from chatlint.infer.turns import SAME_KEY, Part, Slot, Turn
 from chatlint.parse import patterns
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

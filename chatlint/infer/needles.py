@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
 
 from chatlint.conversation import JSON, Conversation, Message
 from chatlint.infer.turns import calls_of
 from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat
+from chatlint.records import is_record, names_of, replace
 
 LONGEST_MARK = 1_000
 """Characters; what is longer is text of the template (instructions, a policy), not what a model writes."""
@@ -65,9 +65,9 @@ def _texts(part: object) -> Iterator[str]:
     elif isinstance(part, Sequence):
         for value in part:
             yield from _texts(value)
-    elif is_dataclass(part):
-        for item in fields(part):
-            yield from _texts(getattr(part, item.name))
+    elif is_record(part):
+        for name in names_of(part):
+            yield from _texts(getattr(part, name))
 
 
 def needles_of(conversations: Iterable[Conversation]) -> re.Pattern[str]:

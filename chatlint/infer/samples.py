@@ -8,7 +8,6 @@ rendered without a generation prompt, for some templates close the last turn dif
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field
 
 from chatlint.detect.calls import CallForm, find_call_form
 from chatlint.detect.footing import Footing, find_footing
@@ -17,7 +16,7 @@ from chatlint.infer.bodies import Body, Grade, bodies_of, grade_of
 from chatlint.infer.turns import Turn, turn_of
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.syntax import Syntax
 
 OFF: Variant = {"generation": "off"}

@@ -66,7 +66,6 @@ body without ⟨name⟩: `⟨id⟩<|with|>⟨arguments⟩`, or, if its make is k
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -75,7 +74,7 @@ from chatlint.errors import UsageError
 from chatlint.parse import patterns, saved
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written, check_marks
 from chatlint.parse.patterns import Slot
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 if TYPE_CHECKING:
     from chatlint.parse.parser import OutputParser

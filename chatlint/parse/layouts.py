@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import field
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from chatlint.parse.markers import Found, Marker, MarkerSet, beginnings, marker
@@ -12,7 +11,7 @@ from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 from chatlint.parse.patterns import KEY, VALUE, Slot, slots, split_at
 from chatlint.parse.schemas import ALL, STRING, Types
 from chatlint.parse.seams import LONGEST, NONE, Seam, exact, past_blank
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 T = TypeVar("T")
 Place: TypeAlias = Literal["member", "separator", "end"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, fields
 from enum import StrEnum
 
 from chatlint.parse import patterns
 from chatlint.parse.patterns import Slot
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, names_of
 
 
 def check_marks(part: object, names: tuple[str, ...]) -> None:
@@ -99,7 +98,7 @@ class Values:
     @property
     def by_type(self) -> Mapping[str, Written | Items | Members]:
         """JSON type → how it is written, strings first."""
-        return {slot.name: getattr(self, slot.name) for slot in fields(self)}
+        return {slot: getattr(self, slot) for slot in names_of(self)}
 
     @property
     def self_typed(self) -> bool:

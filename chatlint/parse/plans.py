@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import field
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -13,7 +12,7 @@ from chatlint.parse.layouts import Layout, Layouts
 from chatlint.parse.markers import Found, Marker, MarkerSet, beyond_name, marker
 from chatlint.parse.patterns import ARGUMENTS, COUNTER, NAME, Skeleton, Slot, pieces, skeleton, slots
 from chatlint.parse.seams import NONE, Seam, exact, past_blank
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 Step: TypeAlias = Marker | Slot
 _REAL = (Slot.NAME, Slot.ID, Slot.ARGUMENTS)

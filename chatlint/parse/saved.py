@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from functools import cache
 from typing import TypeVar, Union, get_args, get_origin, get_type_hints
 
 from chatlint.conversation import JSON
 from chatlint.errors import UsageError
+from chatlint.records import is_record, names_of
 
 T = TypeVar("T")
 
@@ -24,7 +24,7 @@ class _Names(dict[type, tuple[str, ...]]):
     """The fields of a dataclass."""
 
     def __missing__(self, kind: type) -> tuple[str, ...]:
-        self[kind] = names = tuple(field.name for field in fields(kind))
+        self[kind] = names = names_of(kind)
         return names
 
 
@@ -43,7 +43,7 @@ def plain(value: object) -> JSON:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, StrEnum):
         return value.value
-    if is_dataclass(value):
+    if is_record(value):
         return to_dict(value)
     if isinstance(value, bool | int | float | str):
         return value
@@ -80,7 +80,7 @@ def from_dict(cls: type[T], data: Mapping[str, JSON], place: str) -> T:
 @cache
 def _hints(cls: object) -> dict[str, object]:
     hints = get_type_hints(cls)
-    return {f.name: hints[f.name] for f in fields(cls)}  # type: ignore[arg-type]
+    return {name: hints[name] for name in names_of(cls)}
 
 
 def _read(kind: object, value: JSON, place: str) -> object:
@@ -93,7 +93,7 @@ def _read(kind: object, value: JSON, place: str) -> object:
     if origin is not None:
         _, item = get_args(kind)
         return {key: _read(item, part, f"{place}.{key}") for key, part in mapping(value, place).items()}
-    if isinstance(kind, type) and is_dataclass(kind):
+    if isinstance(kind, type) and is_record(kind):
         return from_dict(kind, mapping(value, place), place)
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return _read_enum(kind, value, place)
@@ -110,7 +110,7 @@ def _read_union(kinds: tuple[object, ...], value: JSON, place: str) -> object:
     """Of several dataclasses the first that has all the fields; JSON itself stays as it is."""
     if value is None and type(None) in kinds:
         return None
-    classes = [kind for kind in kinds if isinstance(kind, type) and is_dataclass(kind)]
+    classes = [kind for kind in kinds if isinstance(kind, type) and is_record(kind)]
     if not classes:
         return value
     given = set(mapping(value, place))

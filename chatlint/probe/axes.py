@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from chatlint.conversation import JSON, Conversation, JSONObject, Message
 from chatlint.errors import UsageError
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 
 SWITCH = "kwargs."
 """Prefix of an axis that sets a template kwarg to a JSON value: `kwargs.enable_thinking=true`."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import TypeAlias
 
 from chatlint.conversation import Conversation
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.rendered import RenderFailure
 from chatlint.text import Prompt
 

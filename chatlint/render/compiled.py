@@ -5,7 +5,6 @@ from __future__ import annotations
 import marshal
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import MAGIC_NUMBER
@@ -17,7 +16,7 @@ import jinja2
 from jinja2.runtime import Context
 
 from chatlint import __version__
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.codegen import ChatCodeGenerator, Written, line_and_column, line_starts
 from chatlint.render.environment import parse_template
 from chatlint.render.grammar import normalised

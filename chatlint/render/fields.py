@@ -9,11 +9,10 @@ Rounds over the assignments are few and bounded: real templates settle within fo
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 
 from jinja2 import nodes
 
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 Places = frozenset[str]
 _NOWHERE: Places = frozenset()

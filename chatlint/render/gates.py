@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import TypeAlias
 
 from jinja2 import nodes
 
 from chatlint.lazy import regex
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.grammar import children
 
 _TEXT = regex(r"/messages/\*/(?:content|reasoning_content|reasoning|thinking)(?:/\*(?:/text|/content)?)?")

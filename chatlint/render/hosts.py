@@ -11,11 +11,10 @@ what another engine makes of a template is asked elsewhere (`chatlint.engines`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
 from chatlint.errors import UsageError
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.render.inputs import Root, Sources, Wrapped, renamed
 from chatlint.render.rendered import RenderRequest
 from chatlint.render.runs import ContainerSource, special_source

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from threading import Lock
 from time import process_time
@@ -12,6 +11,7 @@ import jinja2
 
 from chatlint.conversation import Conversation, Message, Tool
 from chatlint.errors import TemplateError
+from chatlint.records import replace
 from chatlint.render import absent, generation, guard
 from chatlint.render.compiled import Compiled, Store, loaded
 from chatlint.render.environment import TemplateTooLarge, chat_environment

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.conversation import JSON, Message
 from chatlint.errors import TemplateError
 from chatlint.lazy import regex
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.shaping import Manners
 
 if TYPE_CHECKING:

@@ -10,12 +10,11 @@ made in one branch is not sure after it, unless every branch made it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import field, replace
 from typing import TypeVar
 
 from jinja2 import nodes
 
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 from chatlint.render.definedness import defined_unless, gives_default, stored_names, tested
 from chatlint.render.grammar import children
 

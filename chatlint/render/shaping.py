@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from functools import cache
 
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.render.inputs import Sources, Wrapped, wrap_at
 from chatlint.render.runs import DERIVED, ContainerSource, Source
 from chatlint.render.trace import joined, plain, traced

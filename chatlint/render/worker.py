@@ -18,12 +18,12 @@ import sys
 import weakref
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from time import monotonic
 
 from chatlint.errors import InternalError
 from chatlint.lazy import regex
 from chatlint.limits import RENDER_OUTPUT_CHARACTERS, WORKER_FAILURES, WORKER_SECONDS
+from chatlint.records import replace
 from chatlint.render.compiled import FILE_NAME, Store, code_key, template_line
 from chatlint.render.hosts import host_named
 from chatlint.render.rendered import FailureKind, Rendered, RenderFailure, RenderRequest, RenderSettings

@@ -7,10 +7,9 @@ could not be told, or was accepted, is skipped; what could not be loaded or aske
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from xml.sax.saxutils import escape, quoteattr
 
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.report.canvas import Canvas
 from chatlint.report.places import accepted, local_path, name_of, place_in
 from chatlint.rules.finding import Finding

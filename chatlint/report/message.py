@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import Event
-from chatlint.records import dataclass
+from chatlint.records import dataclass, names_of
 from chatlint.report.canvas import Canvas
 
 _LABEL = 11
@@ -57,7 +56,7 @@ def _spread(arguments: str) -> str:
 
 def event_facts(event: Event) -> dict[str, JSON]:
     """An event as a JSON object: `event` says which, the rest is what it holds."""
-    facts: dict[str, JSON] = {field.name: getattr(event, field.name) for field in fields(event)}
+    facts: dict[str, JSON] = {name: getattr(event, name) for name in names_of(event)}
     return {"event": _NAMES[type(event).__name__], **facts}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import pkgutil
+import os
 from functools import cache
 from itertools import pairwise
 
@@ -14,21 +14,26 @@ from chatlint.rules.rule import Rule
 @cache
 def all_rules() -> tuple[Rule, ...]:
     """All rules by code. Raises InternalError for a module that holds none, or a code that is used twice."""
-    import chatlint.rules as room
-
-    categories = [module.name for module in pkgutil.iter_modules(room.__path__) if module.ispkg]
-    rules = sorted((rule for name in categories for rule in _rules_of(name)), key=lambda rule: rule.code)
+    rules = sorted((rule for name in _categories() for rule in _rules_of(name)), key=lambda rule: rule.code)
     for first, second in pairwise(rules):
         if first.code == second.code:
             raise InternalError(f"{first.code} is both {first.name} and {second.name}")
     return tuple(rules)
 
 
+def _categories() -> list[str]:
+    """The packages of this one. As `pkgutil` tells them, which imports half of Python's tools for that."""
+    import chatlint.rules as room
+
+    entries = [entry for place in room.__path__ for entry in os.scandir(place)]
+    return sorted(entry.name for entry in entries if entry.is_dir() and entry.name != "__pycache__")
+
+
 def _rules_of(category: str) -> list[Rule]:
     package = importlib.import_module(f"chatlint.rules.{category}")
-    return [
-        _rule_in(f"{package.__name__}.{module.name}") for module in pkgutil.iter_modules(package.__path__)
-    ]
+    files = [entry.name for place in package.__path__ for entry in os.scandir(place) if entry.is_file()]
+    names = {file.partition(".")[0] for file in files if file.endswith((".py", ".pyc"))}
+    return [_rule_in(f"{package.__name__}.{name}") for name in sorted(names - {"__init__"})]
 
 
 def _rule_in(module: str) -> Rule:
@@ -41,13 +46,10 @@ def _rule_in(module: str) -> Rule:
 @cache
 def rule_named(name: str) -> Rule | None:
     """The rule of that name, None if there is none. Of all rules' modules only its own is imported."""
-    import chatlint.rules as room
-
     module = name.replace("-", "_")
     if not module.isidentifier() or module.startswith("_"):
         return None
-    categories = [one.name for one in pkgutil.iter_modules(room.__path__) if one.ispkg]
-    places = (f"{room.__name__}.{category}.{module}" for category in categories)
+    places = (f"chatlint.rules.{category}.{module}" for category in _categories())
     return next((_rule_in(place) for place in places if importlib.util.find_spec(place)), None)
 
 

@@ -6,11 +6,10 @@ that says what the cause is, and yield each cause once; `run` makes findings of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from chatlint.lazy import regex
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.rules.finding import Confidence, Severity
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ sentence, of which a host may hide one: hidden is such a finding only where the 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.records import replace
 from chatlint.rules.cause import Cause, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Rule

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
 from chatlint.config import Profile
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 
 class Severity(StrEnum):

@@ -10,9 +10,9 @@ severely as the rules about what breaks would have.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from chatlint.records import replace
 from chatlint.rules.finding import Severity
 from chatlint.rules.severity import SEVERITIES
 from chatlint.text import Input

@@ -9,12 +9,11 @@ page."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.config import Profile
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.rules.finding import Severity
 
 if TYPE_CHECKING:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.config import Profile
 from chatlint.limits import FINDING_CHARACTERS, RULE_CAUSES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.rules.calls import OLDER
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.elsewhere import settled

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from chatlint.errors import UsageError
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.rules.catalogue import all_rules
 from chatlint.rules.names import near_rule
 from chatlint.rules.rule import Rule, Stage

@@ -5,9 +5,9 @@ It is decided when a result is read, not when it is made: a result that is kept 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from chatlint.config import Profile
+from chatlint.records import replace
 from chatlint.rules.finding import Finding, Severity
 
 SEVERITIES = (Severity.ERROR, Severity.WARNING, Severity.INFO)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.probe.axes import applied
 from chatlint.probe.reading import Fate, fate, texts
+from chatlint.records import replace
 from chatlint.rules.calls import supported
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.rules.finding import Location
 
 if TYPE_CHECKING:
@@ -172,10 +171,9 @@ class Subject:
 
     def _on_host(self, host: str) -> Trace:
         """What this host gives the template as well is rendered once."""
-        from dataclasses import replace
-
         from chatlint.probe.likeness import Likeness
         from chatlint.probe.trace import Trace
+        from chatlint.records import replace
 
         settings = replace(self.trace.settings, host=host)
         manners = self.manners(host)
@@ -203,14 +201,14 @@ class Subject:
     def at(self, now: datetime | None) -> Trace:
         """A trace of the same template at another time, or on a host without a clock (None), to be closed by
         the caller."""
-        from dataclasses import replace
+        from chatlint.records import replace
 
         return self._another(replace(self.trace.settings, now=now))
 
     def untrimmed(self) -> Trace:
         """A trace of the same template on a host that does not trim white space, to be closed by the
         caller."""
-        from dataclasses import replace
+        from chatlint.records import replace
 
         return self._another(replace(self.trace.settings, trims=False))
 

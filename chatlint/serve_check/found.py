@@ -7,12 +7,11 @@ Sources: llama-server's `/props` (2026-10), vLLM's `/v1/models` and `/version` (
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 
 from chatlint.conversation import JSON
 from chatlint.engines.server import Server
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 
 class ServerKind(StrEnum):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
@@ -21,7 +20,7 @@ from chatlint.errors import TargetError, UsageError
 from chatlint.limits import SERVE_CHECK_SECONDS
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 from chatlint.render.rendered import DEFAULT_HOST, RenderSettings
 from chatlint.render.shaping import Manners
 from chatlint.serve_check.found import HOSTS, FoundServer, ServerKind, find_server

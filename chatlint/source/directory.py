@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.limits import GGUF_FILES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES, TEMPLATES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.source.folder import ByteStream, Folder, LocalFolder, OutOfReachError, read_record
 from chatlint.source.found import TEMPLATE_FILE, Found, Reader, template_text, templates_in
 from chatlint.source.json_text import JsonText, read_json

@@ -16,7 +16,6 @@ import sys
 from array import array
 from bisect import bisect_left
 from collections.abc import Mapping
-from dataclasses import field
 from typing import NoReturn, TypeAlias
 
 from chatlint.errors import TargetError
@@ -28,7 +27,7 @@ from chatlint.limits import (
     GGUF_SECTION_BYTES,
     GGUF_STRING_BYTES,
 )
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.source.folder import ByteStream
 from chatlint.source.json_text import refuse_stand_ins
 

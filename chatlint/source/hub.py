@@ -10,13 +10,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from chatlint.errors import TargetError
 from chatlint.limits import HUB_WHOLE_BYTES, JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.source.directory import (
     JSON_FILES,
     TOKENIZER_FILE,

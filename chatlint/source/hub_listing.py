@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError
 from chatlint.lazy import regex
 from chatlint.limits import HUB_FILES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.source.folder import SUBFOLDERS
 from chatlint.source.package import Target
 from chatlint.text import visible

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 
 from chatlint.errors import TargetError, UsageError, require
 from chatlint.limits import JSON_FILE_BYTES, TEMPLATE_FILE_BYTES
+from chatlint.records import replace
 from chatlint.source.assemble import package_of
 from chatlint.source.bundled import corpus_entry
 from chatlint.source.directory import JSON_FILES, TOKENIZER_FILE, Reading, read_folder

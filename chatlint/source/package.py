@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
 from chatlint.conversation import JSON
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 
 
 class TargetKind(StrEnum):

@@ -13,10 +13,10 @@ import os
 import struct
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
 
+from chatlint.records import is_record, names_of
 from chatlint.store.disk import Store
 
 ROOM = "digests"
@@ -38,8 +38,8 @@ def _spelled(value: object) -> object:
         return ["bytes", sha256(value).hexdigest()]
     if isinstance(value, struct.Struct):
         return ["struct", value.format]
-    if is_dataclass(value) and not isinstance(value, type):
-        return [type(value).__name__, *(getattr(value, field.name) for field in fields(value))]
+    if is_record(value) and not isinstance(value, type):
+        return [type(value).__name__, *(getattr(value, name) for name in names_of(value))]
     if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, frozenset):

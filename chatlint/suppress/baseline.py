@@ -10,13 +10,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 from chatlint.conversation import JSON
 from chatlint.errors import TargetError, UsageError
 from chatlint.limits import CONFIG_BYTES
-from chatlint.records import dataclass
+from chatlint.records import dataclass, replace
 from chatlint.rules.finding import Finding, SuppressedBy, Suppression
 from chatlint.source.package import TargetKind
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
+from chatlint.records import replace
 from chatlint.rules.finding import Finding, SuppressedBy, Suppression
 from chatlint.rules.ignores import Ignore
 from chatlint.source.package import TemplatePlace

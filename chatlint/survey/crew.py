@@ -10,11 +10,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
-from dataclasses import field
 from typing import TypeAlias
 
 from chatlint.errors import ChatlintError, UsageError
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.survey.pool import Pool
 from chatlint.survey.targets import Named
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from itertools import chain
 
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.report.answers import GROUPS
 from chatlint.report.markup import html_text
 from chatlint.survey.rows import SEVERITIES, Answer, Fault, Row

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from chatlint import __version__
@@ -13,6 +12,7 @@ from chatlint.config import Settings
 from chatlint.errors import UsageError
 from chatlint.lazy import regex
 from chatlint.pipeline import check_target
+from chatlint.records import replace
 from chatlint.survey.markdown import markdown
 from chatlint.survey.page import page
 from chatlint.survey.tally import Tally, tally_of

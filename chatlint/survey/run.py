@@ -10,13 +10,12 @@ names and keys that are done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
 from pathlib import Path
 
 from chatlint import __version__
 from chatlint.config import FailOn, Settings
 from chatlint.conversation import JSON
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field, replace
 from chatlint.results import code_digest
 from chatlint.store.digest import value_digest
 from chatlint.survey.crew import Crew, Died, Task

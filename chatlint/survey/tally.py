@@ -5,11 +5,10 @@ from __future__ import annotations
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from pathlib import Path
 
 from chatlint.conversation import JSON
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.survey.record import Line, keyed, read_lines, result_at
 from chatlint.survey.rows import SUPPORTS, Row, row_of, text
 from chatlint.survey.work import Result

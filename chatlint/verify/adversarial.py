@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 
 from chatlint.conversation import JSON, Message
 from chatlint.infer.turns import calls_of
 from chatlint.parse.formats import OutputFormat
 from chatlint.probe.case import Case
+from chatlint.records import replace
 from chatlint.verify.written import plain
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 
 from chatlint.conversation import JSON, Message
@@ -17,6 +16,7 @@ from chatlint.infer.turns import Part, Slot, calls_of
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.notation import Encoding
 from chatlint.parse.notation import Written as ValueWritten
+from chatlint.records import replace
 from chatlint.verify.trip import Cause, Difference
 from chatlint.verify.written import Written, plain
 

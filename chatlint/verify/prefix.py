@@ -7,10 +7,9 @@ computed again.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from chatlint.probe.case import Case, Observation
 from chatlint.probe.trace import Trace
+from chatlint.records import replace
 from chatlint.verify.written import Written
 
 

@@ -9,13 +9,13 @@ that it loses is its own loss and is said, but fails nothing of the format.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from chatlint.infer.samples import OFF, Samples, find_samples
 from chatlint.parse.formats import OutputFormat
 from chatlint.parse.parser import OutputParser
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
+from chatlint.records import replace
 from chatlint.render.syntax import Syntax, syntax_of
 from chatlint.verify.adversarial import with_own_marks
 from chatlint.verify.chunks import Chunkings, broken_chunking

@@ -6,13 +6,13 @@ import os
 import struct
 from array import array
 from collections import OrderedDict
-from dataclasses import dataclass
 from types import MappingProxyType
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chatlint.records import dataclass
 from chatlint.store import Store
 from chatlint.store.digest import directories_digest, value_digest
 

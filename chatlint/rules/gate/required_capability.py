@@ -22,9 +22,9 @@ require = ["system"]
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.records import replace
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule

@@ -24,11 +24,11 @@ fail.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from chatlint.probe.reading import Notation, notation
+from chatlint.records import replace
 from chatlint.rules.calls import parts_in
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, joined_parts

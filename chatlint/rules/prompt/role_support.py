@@ -22,10 +22,10 @@ messages in a row.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatlint.lazy import regex
+from chatlint.records import replace
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight, failure_key, smallest_first
 from chatlint.rules.finding import Severity

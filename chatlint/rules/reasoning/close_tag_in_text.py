@@ -27,11 +27,11 @@ marks are cut short.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.probe.axes import applied
 from chatlint.probe.reading import Fate, fate, keeps, texts
+from chatlint.records import replace
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule

@@ -26,9 +26,9 @@ Go through the messages once before the loop, and keep what was found in a names
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.records import replace
 from chatlint.rules.cause import Cause, NotEvaluated, Sight
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule

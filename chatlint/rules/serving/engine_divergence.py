@@ -30,10 +30,10 @@ Use instead what every engine has:
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.probe.axes import SWITCH
+from chatlint.records import replace
 from chatlint.rules.cause import Cause, NotEvaluated, Sight, smallest_first
 from chatlint.rules.divergence import Difference, difference
 from chatlint.rules.finding import Confidence, Severity

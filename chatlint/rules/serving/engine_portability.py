@@ -27,9 +27,9 @@ finding names the version that it knows.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.records import replace
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import Stage, rule

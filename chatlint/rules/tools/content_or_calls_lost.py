@@ -34,9 +34,9 @@ when the call is lost, it calls again.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.records import replace
 from chatlint.rules.calls import FUNCTION, call_shown, in_history, supported
 from chatlint.rules.cause import Cause, Gathering, Sight
 from chatlint.rules.finding import Severity

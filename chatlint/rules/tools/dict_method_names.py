@@ -41,11 +41,11 @@ parameter names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
 from chatlint.lazy import regex
+from chatlint.records import replace
 from chatlint.rules.calls import ARGUMENTS, advertises, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, members_in_brackets, pairs_by_filter, several

@@ -34,9 +34,9 @@ the answer's text is lost, or the request is refused because there is not exactl
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chatlint.records import replace
 from chatlint.rules.calls import OLDER
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, by_truth

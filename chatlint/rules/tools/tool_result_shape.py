@@ -35,10 +35,10 @@ invent the answer; a printed list shows it Python.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chatlint.probe.reading import Notation, notation
+from chatlint.records import replace
 from chatlint.rules.calls import RESULT, parts_in, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, joined_parts
