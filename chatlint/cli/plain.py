@@ -8,7 +8,7 @@ to validate, and the commands say themselves what is wrong with a value.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from types import FunctionType
 from typing import Annotated, TypeAlias, TypeVar
@@ -24,9 +24,9 @@ _Parameter: TypeAlias = TyperArgument | TyperOption
 Value = TypeVar("Value")
 
 
-def command_line(commands: Mapping[str, Command | Group]) -> typer.Typer:
+def command_line(commands: Mapping[str, Command | Group], *, listed: bool = False) -> typer.Typer:
     """The command line with these commands. To make one takes longer than to run some of them, so that a run
-    makes only the one that it needs."""
+    makes only the one that it needs, and only the first lines of those that are merely `listed`."""
     app = typer.Typer(
         name="chatlint",
         cls=PlainGroup,
@@ -39,18 +39,31 @@ def command_line(commands: Mapping[str, Command | Group]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     app.callback()(_options)
-    _add(app, commands)
+    _add(app, commands, _first_lines if listed else _for_typer)
     return app
 
 
-def _add(app: typer.Typer, commands: Mapping[str, Command | Group]) -> None:
+def _add(
+    app: typer.Typer, commands: Mapping[str, Command | Group], spelled: Callable[[Command], Command]
+) -> None:
     for name, found in commands.items():
         if isinstance(found, Group):
             group = typer.Typer(cls=PlainGroup, help=found.explained, no_args_is_help=True)
-            _add(group, found.commands)
+            _add(group, found.commands, spelled)
             app.add_typer(group, name=name)
         else:
-            app.command(name, cls=PlainCommand)(_for_typer(found))
+            app.command(name, cls=PlainCommand)(spelled(found))
+
+
+def _first_lines(command: Command) -> Command:
+    """A function that explains itself in the same words, and takes nothing."""
+    copy = FunctionType(_nothing.__code__, {}, command.__name__)
+    copy.__doc__ = command.__doc__
+    return copy
+
+
+def _nothing() -> None:
+    pass
 
 
 def _for_typer(command: Command) -> Command:
