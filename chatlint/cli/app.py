@@ -74,7 +74,7 @@ def _run(words: list[str]) -> None:
         sys.exit(0)
     from chatlint.cli.plain import command_line
 
-    command_line({name: found(name) for name in names}, listed=words in ([], ["-h"], ["--help"]))()
+    command_line({name: found(name) for name in names}, listed=words in (["-h"], ["--help"]))()
 
 
 def _interrupted(error: BaseException | None) -> bool:
