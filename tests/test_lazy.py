@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import re
@@ -10,6 +11,7 @@ import pytest
 
 import chatlint
 from chatlint.lazy import _Waiting, regex
+from tests.house.source import modules, tree
 
 
 def test_an_expression_waits_until_it_is_used():
@@ -36,6 +38,12 @@ def expressions():
         for name, value in vars(importlib.import_module(module.name)).items():
             if isinstance(value, _Waiting):
                 yield f"{module.name}.{name}", value
+
+
+def test_what_a_module_names_waits():
+    named = [(path, one) for path in modules() for one in tree(path).body if isinstance(one, ast.Assign)]
+    calls = [(path.name, one.lineno, ast.unparse(one.value)) for path, one in named]
+    assert [call for call in calls if re.match(r"re\.compile\((?!.*\)\.\w+$)", call[2])] == []
 
 
 def test_every_expression_that_waits_can_be_compiled():

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from chatlint import lazy
 from chatlint.export.gbnf import times
 from chatlint.export.grammar import Chars, Choice, Grammar, Many, Node, Ref, Scan, Seq, Text, atoms
 from chatlint.records import dataclass, field
@@ -32,7 +33,7 @@ def render_lark(grammar: Grammar, special_tokens: Mapping[str, int] | None = Non
     return "\n".join(["%llguidance {}", *notes, *writer.lines, ""])
 
 
-_NAMED = re.compile(r"<[^<>\s\[\]]+>")
+_NAMED = lazy.regex(r"<[^<>\s\[\]]+>")
 
 
 def _splitter(tokens: Collection[str]) -> re.Pattern[str] | None:
