@@ -116,9 +116,11 @@ def _message(node: nodes.Node) -> str:
     return "…"
 
 
-def work_of(root: nodes.Node) -> tuple[ConstantWork, ...]:
-    """Constant ranges, repetitions and powers that are larger than any prompt needs."""
-    return tuple(_work(root, 1))
+def work_of(root: nodes.Node, kinds: Mapping[type[nodes.Node], list[nodes.Node]]) -> tuple[ConstantWork, ...]:
+    """Constant ranges, repetitions and powers that are larger than any prompt needs. `kinds` has the nodes by
+    class."""
+    ranges = any(_calls(call, "range") for call in kinds.get(nodes.Call, ()) if isinstance(call, nodes.Call))
+    return tuple(_work(root, 1)) if ranges or nodes.Mul in kinds or nodes.Pow in kinds else ()
 
 
 def endless_of(tree: list[nodes.Node]) -> tuple[tuple[str, int], ...]:

@@ -16,6 +16,10 @@ from chatlint.records import dataclass, field
 
 Places = frozenset[str]
 _NOWHERE: Places = frozenset()
+# Nodes that have something to say: most of a tree has not.
+_FLOWING = frozenset((nodes.Assign, nodes.For, nodes.With, nodes.Call))
+_READING = frozenset((nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Compare, nodes.Filter))
+_COMPARING = frozenset((nodes.Compare, nodes.Test, nodes.Filter, nodes.Getitem))
 _ROUNDS = 8
 _DEEPEST = 12
 _WIDEST = 48
@@ -85,7 +89,8 @@ class FieldWalk:
         found = list(tree)
         self._macros = {node.name: node for node in found if isinstance(node, nodes.Macro)}
         for node in found:
-            self._gather(node)
+            if type(node) in _FLOWING:
+                self._gather(node)
         for _ in range(_ROUNDS):
             self._memo.clear()
             if not self._round():
@@ -96,14 +101,17 @@ class FieldWalk:
         """Members read, each pattern and line once, in document order."""
         known = list(tree)
         methods = {id(node.node) for node in known if isinstance(node, nodes.Call)}
-        members = [node for node in known if id(node) not in methods]
+        members = [node for node in known if type(node) in _READING and id(node) not in methods]
         found = {Read(pattern, node.lineno) for node in members for pattern in self._members(node)}
         return tuple(sorted(found, key=lambda read: (read.line, read.pattern)))
 
     def roles(self, tree: Iterable[nodes.Node]) -> tuple[RoleLiteral, ...]:
         """Roles compared with, in document order."""
         found = {
-            RoleLiteral(role, node.lineno, *_asked(node)) for node in tree for role in self._role_texts(node)
+            RoleLiteral(role, node.lineno, *_asked(node))
+            for node in tree
+            if type(node) in _COMPARING
+            for role in self._role_texts(node)
         }
         return tuple(sorted(found, key=lambda one: (one.line, one.role, one.owner, str(one.index))))
 

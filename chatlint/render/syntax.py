@@ -200,7 +200,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
         texts=texts,
         markers=markers_in(texts),
         refusals=refusals_of(tree),
-        work=work_of(root),
+        work=work_of(root, kinds),
         gates=GateWalk(members.places).gates(tree, kinds),
         escapes=escapes_of(kinds),
         constructs=constructs,
