@@ -7,10 +7,9 @@ follows. Before that nothing has been said, and the stream can go back to where 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from chatlint.lazy import regex
-from chatlint.parse.events import Event, Scribe, arguments_of
+from chatlint.parse.events import Scribe
 from chatlint.parse.literals import container
 from chatlint.parse.markers import MORE, Marker, begun, beyond_name, in_name, is_strong, look, name_run, take
 from chatlint.parse.members import MemberReader
@@ -34,6 +33,7 @@ class CallReader:
         self._stream = stream
         self._scribe = scribe
         self._tools = tools
+        self._members = MemberReader(stream, scribe.arguments)
         self._odd = [name for name in tools.names if not _is_run(name)]
         """Declared names that do not look like one."""
         self._name = ""
@@ -64,7 +64,7 @@ class CallReader:
         self._name, self._id, self._weak = name, "", entry.weak
         self._started = False
         declared = declared or entry.weak
-        step = entry.step
+        step = entry.step if entry.weak or name or self._odd else self._pass_name(entry.step)
         mark = ""
         while step < len(self._plan.steps):
             kind = self._plan.steps[step]
@@ -92,6 +92,18 @@ class CallReader:
                 self._id = text
             step += 1
         return False
+
+    def _pass_name(self, step: int) -> int:
+        """Passes the name of a declared tool and the mark behind it, if they stand at this step as usual; the
+        step where to go on."""
+        stream, usual = self._stream, self._plan.naming
+        found = usual[1].match(stream.text, stream.at) if usual and usual[0] == step else None
+        if usual is None or found is None or found[1] not in self._tools:
+            return step
+        self._name = found[1]
+        stream.at = found.end()
+        self._start()
+        return usual[2]
 
     def _certain(self, step: int) -> bool:
         """Whether a declared tool is called for certain, and only its arguments are missing."""
@@ -200,16 +212,16 @@ class CallReader:
         skeleton = self._plan.skeleton
         if skeleton:
             known = (self._stream, self._tools, self._announce, self._scribe.arguments)
-            reader = ObjectReader(skeleton, *known, declared, self._weak, self._plan.bridge)
+            reader = ObjectReader(skeleton, *known, declared, self._weak, self._plan.head, self._plan.bridge)
             return (yield from self._object(reader))
         if not self._named() or (declared and self._name not in self._tools):
             return False
-        if self._started:
-            yield from self._stream.along(self._plan.opening)
-        char = self._stream.solid() or (yield from self._stream.skip_blank())
-        if not self._started and not (yield from self._plausible(char)):
-            return False
-        self._start()
+        char = ""
+        if not self._started or self._plan.layout is None:
+            char = self._stream.solid() or (yield from self._stream.skip_blank())
+            if not self._started and not (yield from self._plausible(char)):
+                return False
+            self._start()
         whole = yield from self._arguments(char)
         self._end(whole)
         return True
@@ -226,12 +238,11 @@ class CallReader:
         return layout is not None and (yield from look(stream, layout.places)) is not None
 
     def _arguments(self, char: str) -> Reading[bool]:
-        """⟨arguments⟩ of a text body."""
+        """⟨arguments⟩ of a text body; `char` is their first, where that tells what they are."""
         write = self._scribe.arguments
         if self._plan.layout:
             schema = self._tools.parameters(self._name)
-            reader = MemberReader(self._stream, write, self._echo())
-            return (yield from reader.arguments(self._plan.layout, schema))
+            return (yield from self._members.arguments(self._plan.layout, schema, self._plan.opening))
         if char == "{":
             return (yield from container(self._stream, write))
         if char == '"':
@@ -266,15 +277,11 @@ class CallReader:
         self._started = True
         self._scribe.start(self._id, self._name)
         self._stream.release()
-        self._stream.echo = self._echo()
+        self._stream.index = self._scribe.calls - 1
         self._stream.direct = self._scribe.arguments
 
-    def _echo(self) -> Callable[[str], Event]:
-        """What a piece of the arguments becomes that is said at once."""
-        return arguments_of(self._scribe.calls - 1)
-
     def _end(self, whole: bool) -> None:
-        self._stream.echo = None
+        self._stream.direct = None
         self._scribe.end(self._id, whole)
         self.cut = self.cut or not whole
 

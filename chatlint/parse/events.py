@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TypeAlias
 
 from chatlint.records import dataclass
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class ReasoningDelta:
     """More of the reasoning."""
 
     text: str
 
-    def __init__(self, text: str) -> None:
-        _set_reasoning(self, text)
 
-
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class ContentDelta:
     """More of the content."""
 
     text: str
-
-    def __init__(self, text: str) -> None:
-        _set_content(self, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +31,56 @@ class ToolCallStart:
     name: str
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@dataclass(frozen=True, slots=True)
 class ArgumentsDelta:
     """More of a call's arguments, as JSON text."""
 
     index: int
     text: str
 
-    def __init__(self, index: int, text: str) -> None:
-        _set_index(self, index)
-        _set_arguments(self, text)
+
+class _Text:
+    """A delta of prose before it is one."""
+
+    __slots__ = ("text",)
+    text: str
 
 
-# Deltas are made by the million; setting the slots is much faster than a frozen class's own `__init__`.
-_set_reasoning = vars(ReasoningDelta)["text"].__set__
-_set_content = vars(ContentDelta)["text"].__set__
-_set_index = vars(ArgumentsDelta)["index"].__set__
-_set_arguments = vars(ArgumentsDelta)["text"].__set__
+class Draft:
+    """A delta of arguments before it is one."""
+
+    __slots__ = ("index", "text")
+    index: int
+    text: str
 
 
-_new = object.__new__
+# Deltas are made by the million: to fill the same slots where nothing is frozen, and then to be frozen, takes
+# half as long as `__init__`.
 
 
-def arguments_of(index: int) -> Callable[[str], ArgumentsDelta]:
-    """Makes the deltas of one call from their texts."""
+def content_of(text: str) -> ContentDelta:
+    """As `ContentDelta(text)`."""
+    event = _Text()
+    event.text = text
+    event.__class__ = ContentDelta  # type: ignore[assignment]
+    return event  # type: ignore[return-value]
 
-    def delta(text: str) -> ArgumentsDelta:
-        event = _new(ArgumentsDelta)
-        _set_index(event, index)
-        _set_arguments(event, text)
-        return event
 
-    return delta
+def reasoning_of(text: str) -> ReasoningDelta:
+    """As `ReasoningDelta(text)`."""
+    event = _Text()
+    event.text = text
+    event.__class__ = ReasoningDelta  # type: ignore[assignment]
+    return event  # type: ignore[return-value]
+
+
+def arguments_of(index: int, text: str) -> ArgumentsDelta:
+    """As `ArgumentsDelta(index, text)`."""
+    event = Draft()
+    event.index = index
+    event.text = text
+    event.__class__ = ArgumentsDelta  # type: ignore[assignment]
+    return event  # type: ignore[return-value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +153,8 @@ class Scribe:
         self._events.append(EndOfTurn(marker))
 
     def _flush(self) -> None:
+        if not self._pieces:
+            return
         text = "".join(self._pieces)
         self._pieces.clear()
         if not text:

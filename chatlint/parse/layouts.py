@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
+from chatlint.lazy import regex
 from chatlint.parse.markers import Found, Marker, MarkerSet, beginnings, marker
 from chatlint.parse.notation import Encoding, Items, Members, Values, Written
 from chatlint.parse.patterns import KEY, VALUE, Slot, slots, split_at
@@ -39,8 +40,6 @@ class Way:
     """Whitespace before `ends` that does."""
     layout: Layout | None
     """The notation of an array or object that begins so."""
-    special: Callable[[str], object]
-    """Finds a character that may begin an end, or that JSON escapes: other text stands for itself."""
     closing: Search
     """Finds a place where `lead` and `ends` begin, or may begin if more text comes."""
     end: str
@@ -53,6 +52,12 @@ class Way:
     """From the value to where all members have come for certain."""
     ended: int = 0
     """So many characters of it belong to the value's own end."""
+
+    joint: re.Pattern[str] | None = None
+    """Matches the seam, the next key and its mark; its second group what is before a value that is surely
+    raw. None where another mark or notation may follow."""
+    follower: Way | None = None
+    """The way of that value."""
 
 
 @dataclass(slots=True)
@@ -177,10 +182,9 @@ def _split(notation: Members | Items) -> tuple[str, str, str]:
 def _way(start: str, end: str, close: str, types: Types, raw: bool, inner: Layout | None) -> Way:
     mark, closing = marker(start), marker(end + close)
     lead, first = (closing.lead, closing.first) if closing else ("", "")
-    special = re.compile(rf'[{re.escape(first[:1] + lead)}"\\\x00-\x1f]').search
     trail = mark.trail if mark else ""
     ends = MarkerSet(one(closing, None))
-    return Way(mark, types, raw, trail, ends, lead, inner, special, _closing(lead, first), end + close)
+    return Way(mark, types, raw, trail, ends, lead, inner, _closing(lead, first), end + close)
 
 
 def _closing(lead: str, first: str) -> Search:
@@ -216,6 +220,20 @@ def _join(ways: list[Way], layout: Layout, following: str, over: str) -> None:
             way.ended = len(exact(way.end))
             way.seam = Seam(usual, beyond, [*bare, way.over])
             way.joins = certain and whole and way.seam.text != ""
+            if way.joins:
+                _set_joint(way, layout)
+
+
+def _set_joint(way: Way, layout: Layout) -> None:
+    """See `Way.joint`."""
+    if len(layout.ways.entries) != 1 or layout.before is None or layout.nested:
+        return
+    (mark, following) = layout.ways.entries[0]
+    if mark.alone and following.raw and following.layout is None and following.ends.entries:
+        key = rf"([^{re.escape(mark.first[0])}]{{0,512}})"
+        raw = rf"({re.escape(following.trail)}(?=[^<{{\[(]))?"
+        way.joint = regex(f"{re.escape(way.seam.text)}{key}{re.escape(mark.first)}{raw}")
+        way.follower = following
 
 
 def _leads_to_key(layout: Layout, following: str) -> bool:

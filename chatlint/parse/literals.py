@@ -11,18 +11,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from functools import lru_cache
 from json.encoder import encode_basestring
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from chatlint.conversation import JSON
+from chatlint.lazy import regex
 from chatlint.limits import NESTING
 from chatlint.parse.events import Event
-from chatlint.parse.schemas import STRING, Types, type_of
+from chatlint.parse.known import Known
+from chatlint.parse.seams import Seam
 from chatlint.parse.stream import Quiet, Reading, Stream, blank
 
-_SHORT = 24
-"""Longest text, in characters, of which it is remembered what it amounts to."""
+_LONG = 256
+"""From so many characters on a text is read by the reader itself, not by the short way."""
 Write: TypeAlias = Callable[[str], None]
 
 _NUMBER = r"-?(?:0|[1-9]\d*+)(?:\.\d++)?+(?:[eE][+-]?+\d++)?+"
@@ -40,8 +40,10 @@ _smooth = {
 }
 """By the quote of the string we are in: text that is sound to its end, but for what is on its way there."""
 _word = re.compile(r"[^\s,:{}\[\]()\"'<>]{1,200}").match
-_number = re.compile(_NUMBER).fullmatch
-_WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
+number = re.compile(_NUMBER).fullmatch
+"""Whether a text is a number in JSON."""
+_any_number = regex(r"-?+(?:[1-9]\d{0,60}+|(?:0|[1-9]\d{0,30}+)(\.)\d{1,30}+)")
+WORDS = {"true": "true", "false": "false", "null": "null", "none": "null"}
 _runs = {
     '"': re.compile(r'(?:[^"\\\x00-\x1f]++|\\["\\/bfnrt])*+').match,
     "'": re.compile(r"[^'\"\\\x00-\x1f]*").match,
@@ -76,7 +78,7 @@ class Literal:
     follows, or the end ("" for any).
     """
 
-    __slots__ = ("_after", "broken", "ended", "json", "quote", "stack")
+    __slots__ = ("_after", "away", "broken", "ended", "json", "quote", "stack")
 
     def __init__(self, after: str = "") -> None:
         self._after = after
@@ -89,6 +91,8 @@ class Literal:
         self.ended = False
         self.broken = False
         """It is no literal, nests too deep, or is cut."""
+        self.away = False
+        """Whether the short way reads on, and its state is the literal's."""
 
     def read(self, text: str, at: int, final: bool) -> int:
         """Takes text from a place on; returns where it could go no further."""
@@ -190,7 +194,7 @@ class Literal:
         if run.end() == len(text):
             if not final:
                 return None
-            if run[0].lower() not in _WORDS and not _number(run[0]):
+            if run[0].lower() not in WORDS and not number(run[0]):
                 return run[0], run.end()
         return plain(run[0]), run.end()
 
@@ -198,47 +202,88 @@ class Literal:
         """Reads the literal from the stream, writing as it comes. False if it is broken or cut: what was
         written is then cut too."""
         while True:
-            stream.at = self.read(stream.text, stream.at, stream.final)
+            if self.away:
+                self.away = False
+                self._enter(stream.left)
+            if not (self.ended or self.broken):
+                stream.at = self.read(stream.text, stream.at, stream.final)
             if self.json:
                 write(self.json)
             if self.ended or self.broken:
                 return self.ended
-            if stream.echo is not None and write == stream.direct:
+            if write == stream.direct:
                 stream.trim()
-                stream.quiet = self._hush(stream, stream.echo)
+                self._pause(stream)
             yield
             stream.quiet = None
 
-    def _hush(self, stream: Stream, echo: Callable[[str], Event]) -> Quiet:
-        """The short way for a chunk in which the literal cannot end."""
-        specials = _special
+    def begin_behind(self, stream: Stream, seam: Seam) -> Callable[[str], list[Event] | None]:
+        """For `Stream.along`: goes on with the container whose bracket is the last character of the seam.
+        The literal is `away` then, until `pass_through`."""
+
+        def begin(text: str) -> list[Event] | None:
+            over = next((one for one in seam.over if _leads_in.fullmatch(one) and text.startswith(one)), "")
+            if not over:
+                return None
+            at = self.read(text, len(over) - 1, False)
+            if self.ended or self.broken:
+                self.__init__(self._after)  # type: ignore[misc]
+                return None
+            stream.text = text[at:]
+            self._pause(stream)
+            return stream.say(self.json)
+
+        return begin
+
+    def _pause(self, stream: Stream) -> None:
+        self.away = True
+        stream.pause(self._hush(stream), (self.stack, self.quote, self._after))
+
+    def _enter(self, known: Known) -> None:
+        """Goes on from a state of the short way."""
+        self.stack, self.quote, self._after = cast(tuple[str, str, str], known.way)
+
+    def _hush(self, stream: Stream) -> Quiet:
+        """The short way: as long as the literal does not end, nobody else need know of it."""
 
         def hush(chunk: str) -> list[Event] | None:
-            if self.quote and not stream.text and not specials[self.quote](chunk):
-                return [echo(chunk)] if chunk else []
             text = stream.text + chunk
-            step = _passage(self._after, self.stack, self.quote, text) if len(text) <= _SHORT else None
-            if step is None:
+            if len(text) > _LONG:
                 return None
-            self.stack, self.quote, json_text, stream.text = step
-            return [echo(json_text)] if json_text else []
+            self._enter(stream.known)
+            at = self._go_on(text)
+            if self.ended or self.broken:
+                self.away = False
+                stream.text, stream.at = text, at
+                return stream.wake("")
+            waits, way = text[at:], (self.stack, self.quote, self._after)
+            stream.settle(chunk, None, self.json, waits, way, _kind(waits))
+            return stream.say(self.json)
 
         return hush
 
+    def _go_on(self, text: str) -> int:
+        """As `read`, when more will come; quicker where all is as it mostly is."""
+        if self.quote and not _special[self.quote](text):
+            self.json = text
+            return len(text)
+        found = _smooth[self.quote](text) if self.stack and self.quote != "'" else None
+        if found is None or found.lastgroup is None:
+            return self.read(text, 0, False)
+        at = len(text) if found.lastgroup == "inside" else found.start(found.lastgroup)
+        self.quote = "" if found.lastgroup == "waits" else '"'
+        self.json = text[:at]
+        return at
 
-@lru_cache(maxsize=8192)
-def _passage(after: str, stack: str, quote: str, text: str) -> tuple[str, str, str, str] | None:
-    """What a short text makes of a literal on its way: brackets and quote behind it, its JSON, and what of it
-    must wait; None if the literal ends in it, or breaks. A model's chunks are tokens, few and ever the same:
-    read once, they are looked up."""
-    found = _smooth[quote](text) if stack and quote != "'" else None
-    if found and (kind := found.lastgroup):
-        at = len(text) if kind == "inside" else found.start(kind)
-        return stack, "" if kind == "waits" else '"', text[:at], text[at:]
-    reader = Literal(after)
-    reader.stack, reader.quote = stack, quote
-    at = reader.read(text, 0, False)
-    return None if reader.ended or reader.broken else (reader.stack, reader.quote, reader.json, text[at:])
+
+_leads_in = regex(r"[^{}\[\]]*\{")
+"""Whether a text opens one brace, at its end, and closes none."""
+
+
+def _kind(waits: str) -> str:
+    """An example of the kind of number that waits, "" if none does that any other could stand for."""
+    found = _any_number.fullmatch(waits)
+    return "" if found is None else "0.1" if found[1] else "1"
 
 
 def container(stream: Stream, write: Write) -> Reading[bool]:
@@ -253,82 +298,7 @@ def string(stream: Stream, write: Write, after: str) -> Reading[bool]:
 
 def plain(word: str) -> str:
     """A bare word as JSON."""
-    return _WORDS.get(word.lower()) or (word if _number(word) else quoted(word))
-
-
-def literal(text: str) -> str | None:
-    """`text` as JSON, if it is one JSON or Python literal and nothing else."""
-    text = text.strip()
-    if text.lower() in _WORDS and text in ("true", "false", "null", "True", "False", "None"):
-        return _WORDS[text.lower()]
-    if _number(text):
-        return text
-    if text[:1] not in ("{", "[", "(", '"', "'"):
-        return None
-    if decoded(text) is not NOTHING:
-        return text
-    reader = Literal()
-    end = reader.read(text, 0, True)
-    whole = reader.ended and end == len(text)
-    return reader.json if whole and decoded(reader.json) is not NOTHING else None
-
-
-NOTHING = object()
-"""What `decoded` gives where there is no value."""
-
-
-def decoded(text: str) -> object:
-    """The value of JSON text; NOTHING if it is not valid JSON."""
-    try:
-        return _decode(text)
-    except (ValueError, RecursionError):
-        return NOTHING
-
-
-def _refuse(word: str) -> JSON:
-    raise ValueError(f"{word} is not JSON")
-
-
-_decode = json.JSONDecoder(parse_constant=_refuse).decode
-
-
-def typed(text: str, types: Types | None) -> str:
-    """The JSON value that raw `text` stands for, where `types` are allowed (None: any, unknown).
-
-    No string allowed: a literal, in JSON or Python, however written; else the text itself, as a string.
-    String alone: the text itself. String among others, or unknown: a literal of another allowed type, else
-    the text.
-    """
-    return _typed_short(text, types) if len(text) <= _SHORT else _typed(text, types)
-
-
-def _typed(text: str, types: Types | None) -> str:
-    """See `typed`."""
-    if types == STRING:
-        return quoted(text)
-    found = literal(text)
-    if types is None:
-        return found if found and found[0] != '"' else quoted(text)
-    value = decoded(found) if found else NOTHING
-    if value is not NOTHING and type_of(value) in types and not isinstance(value, str):  # type: ignore[arg-type]
-        return found or ""
-    word = _WORDS.get(text.strip().lower())
-    if word and ({"true": "boolean", "false": "boolean"}.get(word, "null")) in types:
-        return word
-    if "string" in types:
-        return quoted(text)
-    if isinstance(value, str):
-        return typed(value, types)
-    if found:
-        return found
-    empty = {"object": "{}", "array": "[]", "null": "null"}
-    return next(
-        (empty[t] for t in ("object", "array", "null") if t in types and not text.strip()), quoted(text)
-    )
-
-
-_typed_short = lru_cache(maxsize=8192)(_typed)
-"""Short values are few and ever the same."""
+    return WORDS.get(word.lower()) or (word if number(word) else quoted(word))
 
 
 class Unwrapped:

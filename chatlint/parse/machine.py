@@ -37,12 +37,13 @@ Rule 7. The prompt needs no rule. Its end, from the header on, is read like text
 How it runs. Readers are generators that yield when they need more text (`stream.py`), so a state of the
 machine is a line of code, not a constant. Between chunks the reader at work may leave a short way in
 `stream.quiet`: it deals with chunks that settle nothing (no mark begins in them, or one goes on), which are
-most. Both ways make the same events. To wake the readers costs as much as many chunks of the short way, so
-they are woken seldom: from value to value, and from call to call, a model writes what its template writes,
-and as long as that is what comes, it is waited for (`seams.py`). Nothing is to be said in the meantime but
-the end of a value, and that is said with the next key. From one raw value to the next not even that wakes
-the readers (`raws.py`). A seam decides nothing: what has come is read by the same rules, at the end of the
-text too.
+most. What short chunks amount to there is remembered and looked up (`known.py`). All ways make the same
+events. To wake the readers costs as much as many chunks of the short way, so they are woken seldom: from
+value to value, and from call to call, a model writes what its template writes, and as long as that is what
+comes, it is waited for (`seams.py`). Nothing is to be said in the meantime but the end of a value, and that
+is said with the next key. From one raw value to the next, and from a name to the arguments, not even that
+wakes the readers (`raws.py`, `literals.py`). A seam decides nothing: what has come is read by the same rules,
+at the end of the text too.
 """
 
 from __future__ import annotations
@@ -51,12 +52,13 @@ from chatlint.parse import guesses
 from chatlint.parse.calls import CallReader
 from chatlint.parse.events import Event, Scribe
 from chatlint.parse.formats import OutputFormat
+from chatlint.parse.known import NOTHING
 from chatlint.parse.markers import MORE, Found, MarkerSet, begun
 from chatlint.parse.plans import Entry, Plan
 from chatlint.parse.prompts import opening
 from chatlint.parse.prose import Prose
 from chatlint.parse.schemas import Tools
-from chatlint.parse.stream import BLANKS, Quiet, Reading, Stream, blank
+from chatlint.parse.stream import BLANKS, Reading, Stream, blank
 from chatlint.parse.turns import Frame, Kind, Mark, Turn, turn_of, words_of
 
 _EXACT = (Kind.END_OF_TURN, Kind.END_OF_MESSAGE, Kind.HEADER)
@@ -79,7 +81,7 @@ class Machine:
         """Whitespace that the format writes between content and the end of the turn."""
         self.stream = Stream(self.advance)
         self._scribe = Scribe()
-        self._prose = Prose(self._scribe, apart=reasoning, marked=marked)
+        self._prose = Prose(self.stream, self._scribe, apart=reasoning, marked=marked)
         self._tools = tools
         self._turn: Turn = turn_of(output)
         self.guessed = False
@@ -100,6 +102,7 @@ class Machine:
         """Takes a chunk as far as it goes."""
         stream = self.stream
         stream.quiet = None
+        stream.known, stream.left = NOTHING, stream.known
         stream.push(chunk)
         if not self._done:
             try:
@@ -153,16 +156,12 @@ class Machine:
             stream.at += len(said)
             held = found - stream.at
             stream.trim()
-            if not self._guesses_calls:
-                stream.quiet = self._short_way(held)
+            if self._prose.fresh and not self._guesses_calls:
+                stream.quiet = self._marks.waiting(stream, held)
+            elif not self._guesses_calls:
+                self._prose.pause(self._marks)
             yield
             stream.quiet = None
-
-    def _short_way(self, held: int) -> Quiet:
-        """What to do with chunks that settle nothing, where a mark may have begun `held` characters on."""
-        if self._prose.fresh:
-            return self._marks.waiting(self.stream, held)
-        return self._prose.hush(self.stream, self._marks.alarm, self._marks.undecided)
 
     def _say_last(self) -> None:
         """The rest of the text. A closing mark may be cut off by the end: stop tokens are not output."""

@@ -37,7 +37,8 @@ in_name = re.compile(_IN_NAME).match
 """Whether a character can be inside a name."""
 beyond_name = re.compile(_IN_NAME.replace("[^", "[")).search
 """Finds a character that cannot."""
-name_run = re.compile(rf"\w{_IN_NAME}{{0,255}}").match
+NAME_RUN = rf"\w{_IN_NAME}{{0,255}}"
+name_run = re.compile(NAME_RUN).match
 """The longest text at a place that can be a tool's name or id."""
 
 Atom: TypeAlias = str | Slot | None

@@ -8,36 +8,45 @@ from __future__ import annotations
 
 from chatlint.limits import NESTING
 from chatlint.parse.layouts import Layout, Way
-from chatlint.parse.literals import Write, container, quoted, string, typed
+from chatlint.parse.literals import Write, container, quoted, string
 from chatlint.parse.markers import MORE, NO, Found, begun, fit, take
-from chatlint.parse.raws import Echo, RawReader
+from chatlint.parse.raws import RawReader
 from chatlint.parse.schemas import ANYTHING, STRING, Schema
+from chatlint.parse.seams import Seam
 from chatlint.parse.spots import LONGEST_KEY, NOWHERE, Outer, Spot, unquoted
 from chatlint.parse.stream import Reading, Stream, blank
+from chatlint.parse.values import typed
 
 _SECTION, _SECTION_END = "<![CDATA[", "]]>"
 """XML's own marks around text that may hold any other."""
 
 
 class MemberReader:
-    """Reads one call's arguments from `stream` and hands JSON text to `write`."""
+    """Reads the arguments of calls from `stream` and hands JSON text to `write`."""
 
-    def __init__(self, stream: Stream, write: Write, echo: Echo) -> None:
+    def __init__(self, stream: Stream, write: Write) -> None:
         self._stream = stream
         self._write = write
-        self._raws = RawReader(stream, write, echo)
+        self._raws = RawReader(stream, write)
 
-    def arguments(self, layout: Layout, schema: Schema) -> Reading[bool]:
-        """All members of a call. What ends the call is left in the stream. False if a value is cut."""
-        stream = self._stream
-        if layout.start.entries:
+    def arguments(self, layout: Layout, schema: Schema, opening: Seam) -> Reading[bool]:
+        """All members of a call. What ends the call is left in the stream. False if a value is cut.
+        `opening`: what usually stands before the first key."""
+        stream, raws = self._stream, self._raws
+        raws.away = False
+        yield from stream.along(opening, None if layout.start.entries else raws.enter_behind(layout, schema))
+        if raws.away:
+            entered = True
+        elif layout.start.entries:
             yield from take(stream, layout.start)
+            entered = raws.enter(layout, schema)
         elif (stream.solid() or (yield from stream.skip_blank())) == "{" and fit(
             layout.places, stream, stream.at
         ) == NO:
             return (yield from container(stream, self._write))
-        entered = self._raws.enter(layout, schema)
-        if entered and not (yield from self._raws.resume()):
+        else:
+            entered = raws.enter(layout, schema)
+        if entered and not (yield from raws.resume()):
             return False
         return (yield from self._all(layout, schema, NOWHERE, 0, ", " if entered else ""))
 
@@ -93,9 +102,9 @@ class MemberReader:
         else:
             way, inner = (yield from self._item_way(layout)) or way, schema.item
         self._write(before)
-        return (
-            None if way is None or depth == NESTING else Spot(layout, way, key, inner, schema, outer, depth)
-        )
+        if way is None or depth == NESTING:
+            return None
+        return Spot.of(layout, way, key, inner, schema, outer, depth)
 
     def _item_way(self, layout: Layout) -> Reading[Way | None]:
         """The way of an item, by the mark it begins with; whitespace before anything else is the item's."""

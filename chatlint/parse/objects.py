@@ -6,11 +6,12 @@ import json
 import re
 from collections.abc import Callable
 
-from chatlint.parse.literals import Unwrapped, Write, container, decoded, literal, plain, string
+from chatlint.parse.literals import Literal, Unwrapped, Write, container, plain, string
 from chatlint.parse.patterns import NAME, Skeleton
 from chatlint.parse.schemas import Tools
 from chatlint.parse.seams import NONE, Seam
 from chatlint.parse.stream import Reading, Stream
+from chatlint.parse.values import decoded, literal
 
 _short = re.compile(r'"(?:[^"\\]|\\.){0,256}"|\'(?:[^\'\\]|\\.){0,256}\'', re.DOTALL).match
 _key = re.compile(r'"([^"\\]{0,256}+)"\s{0,64}+:').match
@@ -37,7 +38,8 @@ class ObjectReader:
 
     `announce(name, id)` is called once, as soon as both are certain (the id only where it comes before the
     arguments); after that the arguments stream. With `declared` the call counts only if its tool is declared;
-    `bare`, only if its arguments have begun. `bridge`: what usually stands between name and arguments.
+    `bare`, only if its arguments have begun. `head`: matches what usually stands up to the name; `bridge`:
+    what does between name and arguments.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class ObjectReader:
         write: Write,
         declared: bool,
         bare: bool,
+        head: re.Pattern[str] | None = None,
         bridge: Seam = NONE,
     ) -> None:
         self._skeleton = skeleton
@@ -58,6 +61,7 @@ class ObjectReader:
         self._write = write
         self._declared = declared
         self._bare = bare
+        self._head = head
         self._bridge = bridge
         self._name = ""
         self.id = ""
@@ -88,10 +92,11 @@ class ObjectReader:
         if char != "{":
             return False
         whole = yield from self._members(())
-        if whole and not self._bare and not self._tool_known:
-            self._unwrap()
-        if whole and not self._bare and self._tool_known:
-            self._say()
+        if whole and not self._bare and not self._said:
+            if not self._tool_known:
+                self._unwrap()
+            if self._tool_known:
+                self._say()
         if self._said and whole and not self._written:
             self._write("".join(self._spare) or "{}")
         self.closed = whole
@@ -107,7 +112,10 @@ class ObjectReader:
     def _members(self, path: tuple[str, ...]) -> Reading[bool]:
         """The members of one object, from its brace on."""
         stream = self._stream
-        stream.at += 1
+        head = self._head.match(stream.text, stream.at) if self._head and not path else None
+        stream.at = head.end() if head else stream.at + 1
+        if head and not (yield from self._called(head[1])):
+            return False
         while char := (stream.solid() or (yield from stream.skip_blank())):
             if char == "}":
                 stream.at += 1
@@ -157,17 +165,30 @@ class ObjectReader:
         return (yield from self._other(path, char))
 
     def _named(self) -> Reading[bool]:
-        """The name; says so, if nothing else must come first."""
+        """The name."""
         name = yield from self._short_text()
-        if not name or (self._declared and name not in self._tools):
+        return name is not None and name != "" and (yield from self._called(name))
+
+    def _called(self, name: str) -> Reading[bool]:
+        """Says the name, if nothing else must come first, and goes on to the arguments where they follow."""
+        if self._declared and name not in self._tools:
             return False
         self._name = name
         unsure = self._bare and not self._held
         waits = unsure or (self._skeleton.id is not None and self._skeleton.id_first and not self.id)
-        if not waits:
-            self._say()
-            yield from self._stream.along(self._bridge)
-        return True
+        if waits:
+            return True
+        self._say()
+        stream, bridge = self._stream, self._bridge
+        if not bridge.begun(stream.text, stream.at):
+            return True
+        arguments = Literal()
+        yield from stream.along(bridge, arguments.begin_behind(stream, bridge))
+        if not arguments.stack and not arguments.ended:
+            return True
+        self._whole = yield from arguments.pass_through(stream, self._write)
+        self._written = True
+        return self._whole
 
     def _arguments(self, char: str) -> Reading[bool]:
         """The arguments: streamed if the name is known, else held."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError, require
-from chatlint.parse.events import Event
+from chatlint.parse.events import ArgumentsDelta, Draft, Event
+from chatlint.parse.known import PLAIN
 from chatlint.parse.machine import Machine
 from chatlint.parse.message import assemble
 from chatlint.parse.schemas import Tools
@@ -43,8 +44,31 @@ class OutputParser:
 
         Raises UsageError after `finish`, and for what is no text.
         """
+        stream = self._stream
         try:
-            quiet = self._stream.quiet
+            step = stream.known.get(chunk)
+            if step is not None:  # most chunks; so this is written out
+                if step is PLAIN:
+                    said: str | None = chunk
+                else:
+                    prose, said, waits, stream.known = step
+                    if said is None:
+                        return stream.slide(chunk, waits)
+                    stream.text = waits
+                    if prose is not None:
+                        stream.last = prose.text
+                        return [prose]
+                if not said:
+                    return []
+                if stream.hold is not None:
+                    stream.hold(said)
+                    return []
+                event = Draft()
+                event.index = stream.index
+                event.text = said
+                event.__class__ = ArgumentsDelta  # type: ignore[assignment]
+                return [event]  # type: ignore[list-item]
+            quiet = stream.quiet
             if quiet is not None and (events := quiet(chunk)) is not None:
                 return events
             if self._finished:

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
+from chatlint.lazy import regex
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
 from chatlint.parse.layouts import Layout, Layouts
-from chatlint.parse.markers import Found, Marker, MarkerSet, beyond_name, marker
+from chatlint.parse.markers import NAME_RUN, Found, Marker, MarkerSet, beyond_name, in_name, marker
 from chatlint.parse.patterns import ARGUMENTS, COUNTER, NAME, Skeleton, Slot, pieces, skeleton, slots
 from chatlint.parse.seams import NONE, Seam, exact, past_blank
 from chatlint.records import dataclass, field
@@ -67,8 +68,13 @@ class Plan:
     """From the end of a call to the next one's first slot."""
     opening: Seam
     """From the mark behind the name to the first key."""
+    head: re.Pattern[str] | None
+    """Matches an object literal from its brace to the end of its name, where the name comes first."""
     bridge: Seam
     """In an object literal, from the name to the first character of the arguments."""
+    naming: tuple[int, re.Pattern[str], int] | None = None
+    """The step of a name right before the arguments, what matches it and the mark behind it as they usually
+    stand, and the step after."""
     link: Link | None = None
     """Where the next call is entered behind `between`; None if that is not certain."""
     ways_on: dict[int, MarkerSet[int]] = field(default_factory=dict)
@@ -106,11 +112,24 @@ def compile_calls(calls: ToolCalls, output: OutputFormat, *, loose: bool = False
         loose=loose,
         between=Seam(_usual(calls), beyond_name),
         opening=_opening(calls),
+        head=None if text else _head(calls.body),
         bridge=NONE if text else _bridge(calls.body),
         ways_on={i: _ways_on(steps, i) for i, step in enumerate(steps) if isinstance(step, Marker)},
     )
     plan.link = _link(plan, _usual(calls))
+    plan.naming = _usual_naming(plan)
     return plan
+
+
+def _usual_naming(plan: Plan) -> tuple[int, re.Pattern[str], int] | None:
+    """See `Plan.naming`; only where nothing else can tell the tool, and no mark can stand inside its name."""
+    steps = plan.steps
+    if plan.skeleton or plan.id_pattern or steps[-3:-2] != (Slot.NAME,) or steps[-1] is not Slot.ARGUMENTS:
+        return None
+    mark = steps[-2]
+    if not isinstance(mark, Marker) or not mark.alone or in_name(mark.first):
+        return None
+    return len(steps) - 3, regex(f"({NAME_RUN}){re.escape(mark.first)}"), len(steps) - 1
 
 
 def _layouts(calls: ToolCalls, follows: list[Marker]) -> Layouts:
@@ -151,6 +170,14 @@ def _opening(calls: ToolCalls) -> Seam:
         return NONE
     trail = before[len(before.rstrip()) :]
     return Seam(exact(trail, calls.members.start, calls.members.member), beyond_name)
+
+
+def _head(body: str) -> re.Pattern[str] | None:
+    """See `Plan.head`."""
+    before, found, _ = body.partition(NAME)
+    if not found or not re.fullmatch(r'\{"[^"\\⟨]+": "', before):
+        return None
+    return regex(re.escape(before) + r'([^"\\]{1,256})"')
 
 
 def _bridge(body: str) -> Seam:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Set
-from typing import TypeAlias
+from typing import TypeVar
 
-from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, Scribe
-from chatlint.parse.stream import BLANKS, Quiet, Stream
+from chatlint.parse.events import Event, Scribe, content_of, reasoning_of
+from chatlint.parse.markers import MarkerSet
+from chatlint.parse.stream import BLANKS, Stream
 
-Alarm: TypeAlias = Callable[[str], re.Match[str] | None]
+T = TypeVar("T")
 _SENTENCE_ENDS = frozenset(".!?:;…。！？：；)]}>\"'`*»”’")
 _OPENING_QUOTES = frozenset("`“‘«([{")
 
@@ -18,10 +17,12 @@ class Prose:
     """The prose at hand."""
 
     __slots__ = (
-        "_content_said", "_scribe", "apart", "fresh", "in_reasoning", "last", "literal", "marked", "wrapped",
+        "_content_said", "_scribe", "_stream", "apart", "fresh", "in_reasoning", "literal", "marked",
+        "wrapped",
     )  # fmt: skip
 
-    def __init__(self, scribe: Scribe, *, apart: bool, marked: bool) -> None:
+    def __init__(self, stream: Stream, scribe: Scribe, *, apart: bool, marked: bool) -> None:
+        self._stream = stream
         self._scribe = scribe
         self.apart = apart
         """Whether reasoning is set apart; else it is said as content, its marks too."""
@@ -32,8 +33,6 @@ class Prose:
         """Whether nothing was said since the last mark."""
         self.marked = marked
         """Whether there was a mark: then whitespace before the first word belongs to it."""
-        self.last = ""
-        """The end of what was said since the last mark: two characters or more, if there are so many."""
         self.literal = False
         """Whether an opener stands in it as text: then its closer is text too."""
         self._content_said = False
@@ -46,17 +45,19 @@ class Prose:
         if not text:
             return
         self.fresh = False
-        self.last = self.last[-1:] + text
+        self._stream.last = self._stream.last[-1:] + text
         if self.in_reasoning and self.apart:
             self._scribe.reasoning(text)
         else:
             self._content_said = True
             self._scribe.content(text)
 
-    def hush(self, stream: Stream, alarm: Alarm, undecided: Set[str]) -> Quiet:
-        """The short way: `alarm` finds no beginning of a mark in what waits and a chunk, or one at the very
-        end that is `undecided`, and then waits."""
-        delta = ReasoningDelta if self.in_reasoning and self.apart else ContentDelta
+    def pause(self, marks: MarkerSet[T]) -> None:
+        """Leaves the short way: `marks.alarm` finds no beginning of a mark in what waits and a chunk, or one
+        at the very end that is `undecided`, and then waits."""
+        stream, alarm, undecided = self._stream, marks.alarm, marks.undecided
+        delta = reasoning_of if self.in_reasoning and self.apart else content_of
+        way = delta, marks
 
         def hush(chunk: str) -> list[Event] | None:
             text = stream.text + chunk
@@ -69,26 +70,34 @@ class Prose:
             said = before.rstrip()
             if len(before) - len(said) > BLANKS:
                 return None
-            stream.text = text[len(said) :]
+            rest = text[len(said) :]
             if not said:
+                stream.settle(chunk, None, "", rest, way)
                 return []
-            self.last = said if len(said) > 1 else self.last[-1:] + said
-            return [delta(said)]
+            event = delta(said)
+            if said == '"' or said == "'":  # what it is depends on what was said before: see `mentions`
+                stream.text = rest
+                stream.pause(hush)
+                stream.last = stream.last[-1:] + said
+            else:
+                stream.settle(chunk, event, "", rest, way)
+                stream.last = said
+            return [event]
 
-        return hush
+        stream.pause(hush, way)
 
     def after_mark(self) -> None:
         """A mark was passed; the next prose begins."""
         self.fresh = self.marked = True
         self.literal = False
-        self.last = ""
+        self._stream.last = ""
 
     def mentions(self, waiting: str) -> bool:
         """Whether a mark that follows `waiting` is spoken about, not used: it stands in the middle of a
         sentence, or a quotation opens before it. `waiting` is what is not said yet."""
         if self.fresh and not waiting.strip():
             return False
-        text = self.last[-80:] + waiting[-80:]
+        text = self._stream.last[-80:] + waiting[-80:]
         if text[-1:] in _OPENING_QUOTES or (text[-1:] in ("'", '"') and not text[-2:-1].strip()):
             return True
         words = text.rstrip()

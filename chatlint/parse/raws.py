@@ -9,17 +9,17 @@ machine whose state is the value at hand. Whatever is not usual is left to the r
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
 
-from chatlint.parse.events import Event
+from chatlint.parse.events import Event, arguments_of
 from chatlint.parse.layouts import Layout
-from chatlint.parse.literals import Write, escaped, literal, quoted, typed
+from chatlint.parse.literals import Write, escaped
 from chatlint.parse.markers import MORE, NO, Found
 from chatlint.parse.schemas import Schema
-from chatlint.parse.spots import LONGEST_KEY, NOWHERE, Spot, unquoted
-from chatlint.parse.stream import Quiet, Reading, Stream, blank
+from chatlint.parse.seams import past_blank
+from chatlint.parse.spots import LONGEST_KEY, NOWHERE, Spot
+from chatlint.parse.stream import Reading, Stream, blank
+from chatlint.parse.values import literal, typed
 
-Echo: TypeAlias = Callable[[str], Event]
 _LONG = 128
 """From so many characters on text is long."""
 
@@ -28,27 +28,34 @@ GO, OVER = 0, 1
 
 
 class RawReader:
-    """Reads raw values of one call, JSON text going to `write`. `echo`: what becomes of text that is said at
-    once."""
+    """Reads the raw values of calls, JSON text going to `write`."""
 
     __slots__ = (
-        "_at", "_echo", "_held", "_json", "_spot", "_stream", "_verdict", "_write", "ahead", "over",
+        "_at", "_first", "_held", "_holds", "_json", "_moved", "_spot", "_stream", "_verdict", "_write",
+        "ahead", "away", "over",
     )  # fmt: skip
 
-    def __init__(self, stream: Stream, write: Write, echo: Echo) -> None:
+    def __init__(self, stream: Stream, write: Write) -> None:
         self._stream = stream
         self._write = write
-        self._echo = echo
         self._spot: Spot
         """Where the value at hand stands."""
-        self._held: list[str] | None = None
-        """What has come of it, if it does not stream."""
+        self._holds = False
+        """Whether it does not stream."""
+        self._held: list[str] = []
+        """What has come of it then."""
+        self._first: Spot | None = None
+        """The spot of the first value of the last call."""
         self.ahead: Spot | None = None
         """The next value, if its marks were read along with the end of the last one, and it has not begun."""
+        self.away = False
+        """Whether the short way has entered by itself."""
         self.over = False
         """Whether what ends all members was seen behind the last value."""
         self._at = 0
         """How far the text was taken."""
+        self._moved = False
+        """Whether that is past the end of the value that was at hand."""
         self._json = ""
         """The JSON of what was."""
         self._verdict = MORE
@@ -56,23 +63,53 @@ class RawReader:
 
     def enter(self, layout: Layout, schema: Schema) -> bool:
         """Passes the marks before the first value, if they stand here as usual: it is then `ahead`."""
-        stream, at = self._stream, self._stream.at + len(layout.first)
-        if not layout.first or not stream.text.startswith(layout.first, stream.at):
-            return False
-        found = layout.ways.find(stream.text, at, False)
+        stream = self._stream
+        before = self._enter(layout, schema, stream.text, stream.at)
+        if before:
+            self._write(before)
+            stream.at = self._at
+        return before != ""
+
+    def _enter(self, layout: Layout, schema: Schema, text: str, at: int) -> str:
+        """The same; the JSON before the value, "" if they do not."""
+        if not layout.first or not text.startswith(layout.first, at):
+            return ""
+        at += len(layout.first)
+        found = layout.ways.find(text, at, False)
         if not isinstance(found, Found) or found.start - at > LONGEST_KEY:
-            return False
-        key = unquoted(stream.text[at : found.start])
-        self._spot = self.ahead = Spot(layout, found.what, key, schema.member(key), schema, NOWHERE, 0)
-        self._write(f"{{{quoted(key)}: ")
-        stream.at = found.end
-        return True
+            return ""
+        first = self._first
+        if first is None or first.layout is not layout or first.around is not schema:
+            first = self._first = Spot.of(layout, found.what, "", schema, schema, NOWHERE, 0)
+        self._spot, before = first.next(found.what, text[at : found.start])
+        self.ahead, self._at = self._spot, found.end
+        return "{" + before.removeprefix(", ")
+
+    def enter_behind(self, layout: Layout, schema: Schema) -> Callable[[str], list[Event] | None]:
+        """For `Stream.along`: enters where these marks have come, and goes on as far as all is usual; then
+        `away` is set."""
+
+        def begin(text: str) -> list[Event] | None:
+            before = self._enter(layout, schema, text, past_blank(text, 0))
+            if not before:
+                return None
+            self._take(text, self._at)
+            if self._verdict != MORE:
+                self.ahead, self.over = None, False
+                return None
+            self.away = True
+            self._stream.text = text[self._at :]
+            self._pause()
+            return [arguments_of(self._stream.index, before + self._json)]
+
+        return begin
 
     def read(self, spot: Spot) -> Reading[bool]:
         """The value that begins here and its closing mark, and those that follow as usual."""
-        self._start(spot)
-        if spot.streams:
-            self._write('"')
+        out: list[str] = []
+        self._start(spot, out)
+        self._verdict = MORE
+        self._write("".join(out))
         return (yield from self.resume())
 
     def resume(self) -> Reading[bool]:
@@ -95,9 +132,14 @@ class RawReader:
             stream.quiet = None
         return True
 
-    def _start(self, spot: Spot) -> None:
-        self._spot, self.ahead, self._verdict = spot, None, MORE
-        self._held = None if spot.streams else []
+    def _start(self, spot: Spot, out: list[str]) -> None:
+        """The value of a spot begins."""
+        self._spot, self.ahead, self._moved = spot, None, True
+        self._holds = not spot.streams
+        if self._holds:
+            self._held = []
+        else:
+            out.append('"')
 
     # Value after value, as the format usually writes them
 
@@ -110,63 +152,43 @@ class RawReader:
             self._write(self._json)
         if self._verdict == MORE:
             stream.trim()
-            stream.quiet = self._quiet()
+            self._pause()
 
-    def _quiet(self) -> Quiet:
-        """The short way. Where something is unusual it wakes the readers."""
-        stream, heed, echo, special = self._stream, self._heed, self._echo, self._spot.way.special
+    def _pause(self) -> None:
+        """Leaves the short way. Where something is unusual it wakes the readers."""
+        way = self._spot.way
+        known = None if self.ahead else (way.closing, way.seam, self._holds)
+        self._stream.pause(self._hush, known, self._held.append if self._holds else None)
 
-        def hush(chunk: str) -> list[Event]:
-            text = stream.text + chunk
-            if special(text):
-                return heed(text)
-            stream.text = ""
-            return [echo(text)] if text else []
-
-        return hush if self._held is None and self.ahead is None else self._stir
-
-    def _stir(self, chunk: str) -> list[Event]:
-        text = self._stream.text + chunk
-        return self._heed(text) if self.ahead is None else self._go_through(text)
-
-    def _heed(self, text: str) -> list[Event]:
-        """More of the value at hand, with something in it that may be more than its text."""
-        stream, way, stop = self._stream, self._spot.way, 0
-        rest = text
-        if text not in way.seam.beginnings:
-            hit = way.closing(text)
-            stop = hit.start() if hit else len(text)
-            rest = text[stop:]
-            if hit and rest not in way.seam.beginnings:
-                return self._go_through(text)
-        stream.text = rest
-        if self._held is not None:
-            self._held.append(text[:stop])
-            return []
-        return [self._echo(escaped(text[:stop]))] if stop else []
-
-    def _go_through(self, text: str) -> list[Event]:
-        """Text in which the value at hand may end, or with which the one ahead begins."""
-        stream, seam = self._stream, self._spot.way.seam
-        if self.ahead is None and text.startswith(seam.text) and seam.begun(text, 0):
-            stream.text = text
-            return []
+    def _hush(self, chunk: str) -> list[Event]:
+        """More of the value at hand, or of what stands before the one ahead."""
+        stream = self._stream
+        text = stream.text + chunk
+        if self.ahead is None and self._spot.way.closing(text) is None:
+            said = text if self._holds else escaped(text)
+            stream.settle(chunk, None, said, "", stream.known.way)
+            return stream.say(said)
         self._take(text, 0)
-        stream.text = text[self._at :]
-        if self._verdict == MORE:
-            stream.quiet = self._quiet()
-            return [self._echo(self._json)] if self._json else []
-        if self._json:
-            self._write(self._json)
-        return stream.wake("")
+        if self._verdict != MORE:
+            stream.text = text[self._at :]
+            if self._json:
+                self._write(self._json)
+            return stream.wake("")
+        if self._moved or self.ahead:
+            stream.text = text[self._at :]
+            self._pause()
+        else:
+            said = text[: self._at] if self._holds else self._json
+            stream.settle(chunk, None, said, text[self._at :], stream.known.way)
+        return [arguments_of(stream.index, self._json)] if self._json else []
 
     def _take(self, text: str, at: int) -> None:
         """Takes text from a place on, as far as it is usual."""
         out: list[str] = []
-        self._at, self._verdict = at, GO
-        while self._verdict == GO:
-            self._verdict = self._begin(self.ahead, text, out) if self.ahead else self._go_on(text, out)
-        self._json = "".join(out)
+        self._at, self._moved, verdict = at, False, GO
+        while verdict == GO:
+            verdict = self._begin(self.ahead, text, out) if self.ahead else self._go_on(text, out)
+        self._json, self._verdict = "".join(out), verdict
 
     def _begin(self, spot: Spot, text: str, out: list[str]) -> int:
         """The beginning of the value ahead, if it is raw."""
@@ -185,23 +207,39 @@ class RawReader:
         if (way.raw and char == "<") or spot.holds_literal(char):
             return NO
         self._at = at
-        self._start(spot)
-        if self._held is None:
-            out.append('"')
+        self._start(spot, out)
         return GO
 
     def _go_on(self, text: str, out: list[str]) -> int:
-        """The value at hand, up to what may be its end, and the seam, if one is there."""
-        at, way = self._at, self._spot.way
-        hit = way.closing(text, at if len(text) - at < _LONG else self._far(text, at))
-        stop = self._at = hit.start() if hit else len(text)
-        if self._held is not None:
-            self._held.append(text[at:stop])
-        elif stop > at:
-            out.append(escaped(text[at:stop]))
-        if not hit:
-            return MORE
-        if not self._spot.outer.ends.entries:
+        """The value at hand, and those that follow it as usual, up to what may be the end of one."""
+        while True:
+            at, spot = self._at, self._spot
+            way = spot.way
+            hit = way.closing(text, at if len(text) - at < _LONG else self._far(text, at))
+            stop = self._at = hit.start() if hit else len(text)
+            if stop > at:
+                if self._holds:
+                    self._held.append(text[at:stop])
+                else:
+                    out.append(escaped(text[at:stop]))
+            if not hit:
+                return MORE
+            joint = way.joint.match(text, stop) if way.joint and not spot.outer.ends.entries else None
+            if joint is None:
+                return self._leave(text, out)
+            self._at = joint.end()
+            out.append(self._closing() if self._holds else '"')
+            following, before = spot.next(way.follower or way, joint[1])
+            out.append(before)
+            if joint[2] is None:
+                self.ahead, self._moved = following, True
+                return GO
+            self._start(following, out)
+
+    def _leave(self, text: str, out: list[str]) -> int:
+        """The end of the value at hand, where it is not all of the usual that has come."""
+        spot, way, stop = self._spot, self._spot.way, self._at
+        if not spot.outer.ends.entries:
             if way.joins and text.startswith(way.seam.text, stop) and self._pass_seam(text, out):
                 return GO
             if way.over and text.startswith(way.over, stop):
@@ -226,15 +264,14 @@ class RawReader:
             return False
         if layout.before is None and layout.places.match(text, at) != NO:
             return False
-        key = unquoted(text[at : found.start])
-        out += (self._closing(), f", {quoted(key)}: ")
-        self.ahead = spot.next(found.what, key)
-        self._at = found.end
+        self.ahead, before = spot.next(found.what, text[at : found.start])
+        out += (self._closing(), before)
+        self._at, self._moved = found.end, True
         return True
 
     def _closing(self) -> str:
         """The JSON of the value at hand, or what is left to say of it."""
-        if self._held is None:
+        if not self._holds:
             return '"'
         spot, text = self._spot, "".join(self._held)
         known = None if spot.way.raw else literal(text)
@@ -266,7 +303,7 @@ class RawReader:
         stream = self._stream
         text = stream.text[stream.at : stop]
         stream.at = stop
-        if self._held is not None:
+        if self._holds:
             self._held.append(text)
         elif text:
             self._write(escaped(text))
@@ -275,7 +312,7 @@ class RawReader:
         """The end of the value; False if the text ended before it began."""
         stream = self._stream
         spent = stream.final and stream.at == len(stream.text)
-        if spent and self._held is not None and not "".join(self._held).strip():
+        if spent and self._holds and not "".join(self._held).strip():
             return False
         self._write(self._closing())
         return True

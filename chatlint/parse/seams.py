@@ -24,13 +24,14 @@ class Seam:
     waited for. `beyond` finds a character that cannot be in the slot.
     """
 
-    __slots__ = ("_beyond", "_most", "beginnings", "text")
+    __slots__ = ("_beyond", "_most", "beginnings", "over", "text")
 
     def __init__(self, text: str, beyond: Callable[[str, int], object], over: Iterable[str] = ()) -> None:
         text = text if len(text) <= LONGEST else ""
         self.text = text
         self._beyond = beyond
-        beginnings = {one[:size] for one in over if len(one) <= LONGEST for size in range(len(one))}
+        self.over = [one for one in over if len(one) <= LONGEST]
+        beginnings = {one[:size] for one in self.over for size in range(len(one))}
         if text:
             beginnings |= {text[:size] for size in range(len(text) + 1)}
         self.beginnings = frozenset(beginnings)

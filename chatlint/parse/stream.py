@@ -9,10 +9,11 @@ mark's length), which is what makes the machine linear in the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Hashable
 from typing import TypeAlias, TypeVar
 
-from chatlint.parse.events import Event
+from chatlint.parse.events import ContentDelta, Event, ReasoningDelta, arguments_of
+from chatlint.parse.known import CHUNK, NOTHING, PLAIN, Known, Step, memory
 from chatlint.parse.seams import Seam
 
 T = TypeVar("T")
@@ -23,6 +24,8 @@ Reading: TypeAlias = Generator[None, None, T]
 
 BLANKS = 64
 """Longest run of whitespace that counts as part of a mark."""
+_VARIES = 64
+"""Longest text that is one of a kind, in characters."""
 
 blank = re.compile(rf"\s{{0,{BLANKS}}}").match
 
@@ -35,8 +38,8 @@ class Stream:
     """Unused text. `final` says that no more will come."""
 
     __slots__ = (
-        "_from", "_keeping", "_kept", "at", "direct", "echo", "final", "patient", "quiet", "taken", "text",
-        "wake",
+        "_from", "_keeping", "_kept", "at", "direct", "final", "hold", "index", "known", "last",
+        "left", "patient", "quiet", "taken", "text", "wake",
     )  # fmt: skip
 
     def __init__(self, wake: Callable[[str], list[Event]] = _asleep) -> None:
@@ -49,8 +52,16 @@ class Stream:
         """The mark that was passed last, as it stood in the text."""
         self.quiet: Quiet | None = None
         """The short way for the next chunk, set by a reader for as long as it is paused."""
-        self.echo: Callable[[str], Event] | None = None
-        """What text becomes that is written to `direct`; None where there is no call to write to."""
+        self.known = NOTHING
+        """The chunks for which the short way need not be asked."""
+        self.left = NOTHING
+        """What `known` was when the readers were woken."""
+        self.last = ""
+        """The end of the prose said since the last mark, as far as it tells whether a mark is mentioned."""
+        self.index = 0
+        """The call at hand, whose arguments are what the short way says."""
+        self.hold: Callable[[str], None] | None = None
+        """Takes that text, where it is not said yet."""
         self.direct: Callable[[str], None] | None = None
         """Takes the arguments of the call at hand."""
         self.wake = wake
@@ -95,6 +106,66 @@ class Stream:
         self.text = self.text[self.at :]
         self.at = 0
 
+    def pause(self, quiet: Quiet, way: Hashable = None, hold: Callable[[str], None] | None = None) -> None:
+        """Leaves the short way for what comes, the text being what waits. `way`: all that it goes by besides,
+        if what it settles may be remembered. `hold`: takes what it says, if that is held."""
+        self.quiet = quiet
+        self.hold = hold
+        self.known = NOTHING if way is None else memory.at(way, self.text)
+
+    def settle(
+        self,
+        chunk: str,
+        prose: ContentDelta | ReasoningDelta | None,
+        said: str,
+        waits: str,
+        way: Hashable,
+        kind: str = "",
+    ) -> None:
+        """Notes what the short way makes of a chunk: what is said, what waits then, who reads on. `kind`: an
+        example of what waits, if any other of its kind would do as well."""
+        here = self.known
+        after = here.states.get(kind or waits) if way is here.way else None
+        if after is None:
+            after = memory.at(way, kind or waits, kind != "")
+        step: Step | None = (prose, said, waits, after)
+        if here.varies:
+            step = self._relative(chunk, said, waits, after)
+        elif said == chunk and after is here and prose is None and not waits:
+            step = PLAIN
+        if step is not None and len(chunk) <= CHUNK and here is not NOTHING:
+            if memory.left <= 0:
+                memory.forget()
+            memory.left -= 1
+            here[chunk] = step
+        self.known = after
+        self.text = waits
+
+    def _relative(self, chunk: str, said: str, waits: str, after: Known) -> Step | None:
+        """The step out of a state that varies, if it is the same whatever waits here."""
+        text = self.text + chunk
+        if said and said + waits == text and len(waits) < len(chunk) + (not after.varies):
+            return None, None, waits, after
+        return (None, None, "", after) if after is self.known and waits == text else None
+
+    def say(self, text: str) -> list[Event]:
+        """What becomes of a piece of the arguments."""
+        if self.hold is not None:
+            self.hold(text)
+            return []
+        return [arguments_of(self.index, text)] if text else []
+
+    def slide(self, chunk: str, waits: str) -> list[Event]:
+        """What a known chunk amounts to where what waits varies."""
+        text, known = self.text + chunk, self.known
+        if known.varies and not waits:
+            self.text = text
+            if len(text) > _VARIES:
+                self.known = Known(known.way, known.states, True)
+            return []
+        self.text = waits
+        return self.say(text[: len(text) - len(waits)])
+
     def until(self, stop: Callable[[str], object], most: int) -> Quiet:
         """The short way for a reader that waits for a chunk in which `stop` finds something, with at most so
         many characters."""
@@ -107,20 +178,24 @@ class Stream:
 
         return wait
 
-    def along(self, seam: Seam) -> Reading[None]:
-        """Waits while what comes is the beginning of a seam."""
-        begun, beginnings = seam.begun, seam.beginnings
+    def along(self, seam: Seam, then: Callable[[str], list[Event] | None] | None = None) -> Reading[None]:
+        """Waits while what comes is the beginning of a seam. `then` may take what has come when it is no
+        longer, and leave a short way of its own."""
+        begun, beginnings, taken = seam.begun, seam.beginnings, False
 
         def wait(chunk: str) -> list[Event] | None:
+            nonlocal taken
             text = self.text + chunk
-            if text not in beginnings and not begun(text, 0):
-                return None
-            self.text = text
-            return []
+            if text in beginnings or begun(text, 0):
+                self.settle(chunk, None, "", text, seam)
+                return []
+            events = then(text) if then else None
+            taken = events is not None
+            return events
 
-        while self.patient and begun(self.text, self.at):
+        while self.patient and begun(self.text, self.at) and not taken:
             self.trim()
-            self.quiet = wait
+            self.pause(wait, seam)
             yield
             self.quiet = None
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatlint.parse.literals import Literal, literal, quoted, typed
+from chatlint.parse.literals import Literal, quoted
+from chatlint.parse.values import literal, typed
 
 VALUES = st.recursive(
     st.none()
