@@ -58,7 +58,7 @@ def _faults(tally: Tally, summaries: dict[str, str]) -> Iterator[str]:
             str(fault.templates),
             percent(fault.templates, count),
             *(str(fault.severities[severity] or "") for severity in SEVERITIES),
-            md_text(summaries.get(rule, "")),
+            summaries.get(rule, "").replace("|", "\\|"),  # our own words: with code spans
         )
         for rule, fault in tally.most_frequent()
     ]

@@ -26,12 +26,18 @@ def percent(part: int, whole: int) -> str:
     return "under 1%" if share < 1 else "all" if part == whole else f"{min(round(share), 99)}%"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 target`, `2,000 targets`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def sentences(tally: Tally) -> Iterator[Sentence]:
     """The survey in short."""
     count = len(tally.templates)
     failed = tally.failures.total()
     lost = f" {failed} could not be judged." if failed else ""
-    yield (f"{tally.targets} targets hold {count} different templates.{lost}",)
+    hold = "holds" if tally.targets == 1 else "hold"
+    yield (f"{counted(tally.targets, 'target')} {hold} {counted(count, 'different template')}.{lost}",)
     if count:
         yield from _calls(tally, count)
         yield from _results(tally)
@@ -48,20 +54,17 @@ def having(tally: Tally, name: str) -> int:
 
 def _calls(tally: Tally, count: int) -> Iterator[Sentence]:
     calls, parallel = having(tally, "tool_calls"), having(tally, "parallel_tool_calls")
+    several = f"; of these {percent(parallel, calls)} can show several calls in one turn" if calls else ""
     yield (
-        f"{percent(having(tally, 'tools'), count)} show the model the tools it has, "
-        f"{percent(calls, count)} the calls it made; "
-        f"of these {percent(parallel, calls)} can show several calls in one turn.",
+        f"Of the templates {percent(having(tally, 'tools'), count)} show the model the tools it has, "
+        f"{percent(calls, count)} the calls it made{several}.",
     )
     ways = largest(tally.calls)
     if ways:
         mark, group = ways[0]
         share = percent(group.templates, sum(one.templates for _, one in ways))
-        yield (
-            f"Calls are written in {len(ways)} ways. The most common, in {share} of the templates, is ",
-            Mark(mark),
-            ".",
-        )
+        several = f"in {len(ways)} ways. The most common, in {share} of these templates, is "
+        yield f"Calls are written {several if len(ways) > 1 else 'in one way: '}", Mark(mark), "."
 
 
 def _results(tally: Tally) -> Iterator[Sentence]:
@@ -79,7 +82,7 @@ def _reasoning(tally: Tally, count: int) -> Iterator[Sentence]:
     if marks:
         share = percent(sum(group.templates for _, group in marks), count)
         yield (
-            f"{share} set reasoning apart, by {len(marks)} pairs of marks; "
+            f"Reasoning is set apart by {share}, with {counted(len(marks), 'pair')} of marks; "
             f"in {percent(tally.opens['open'], count)} the generation prompt leaves it open.",
         )
 
@@ -89,16 +92,17 @@ def _round_trips(tally: Tally) -> Iterator[Sentence]:
     if known:
         whole = percent(tally.trips["whole"], known)
         passed = percent(tally.messages["passed"], tally.messages.total())
+        were = "was" if known == 1 else "were"
         yield (
-            f"{known} output formats were learned. {whole} give every probe message back; "
-            f"of all messages {passed} come back whole.",
+            f"{counted(known, 'output format')} {were} learned. Every probe message comes back in {whole} "
+            f"of them; of all messages {passed} come back whole.",
         )
 
 
 def _findings(tally: Tally, count: int) -> Iterator[Sentence]:
     errors = tally.worst["error"]
     either = percent(errors + tally.worst["warning"], count)
-    yield (f"{percent(errors, count)} have an error; {either} have an error or a warning.",)
+    yield (f"Of the templates {percent(errors, count)} have an error, {either} an error or a warning.",)
     found = [(fault.severities["error"], rule) for rule, fault in tally.faults.items()]
     worst = sorted((one for one in found if one[0]), key=lambda one: (-one[0], one[1]))[:3]
     if worst:

@@ -9,7 +9,7 @@ def test_a_survey_of_a_list(chatlint, tmp_path):
     (tmp_path / "list").write_text("corpus:chatml\ncorpus:chatml\tthe same\nno/such/thing.jinja\n")
     done = chatlint("survey", "@list", "--out", "out", "--jobs", "1", "--title", "Mine", "--reports")
     assert (done.status, done.err) == (0, "")
-    assert done.out.startswith("3 targets hold 1 different templates. 1 could not be judged.\n")
+    assert done.out.startswith("3 targets hold 1 different template. 1 could not be judged.\n")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "metrics.json",
         "reports",

@@ -188,7 +188,7 @@ def test_only_the_named_targets_count(surveyed):
 def test_the_page_says_it_in_short(surveyed):
     said = ["".join(sentence) for sentence in sentences(tally_of(surveyed[0]))]
     assert said[0] == "7 targets hold 5 different templates. 1 could not be judged."
-    assert said[1].startswith("80% show the model the tools it has")
+    assert said[1].startswith("Of the templates 80% show the model the tools it has")
     text = written(surveyed)["survey.md"]
     assert "| tools | 80% | 4 |  | 1 |  |  |" in text
     assert "the corpus has no entry 'nothing'" in text
