@@ -34,8 +34,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 pool = Pool(2)
 for _ in range(20):
     pool.submit(time.sleep, 60)
-threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     pool.shutdown()
 except KeyboardInterrupt:
     sys.exit(130)
