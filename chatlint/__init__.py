@@ -11,9 +11,10 @@ Names are imported from their rooms when they are first used, so `import chatlin
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False
+"""Type checkers know the name; `typing` takes longer to import than all that is here."""
 
 if TYPE_CHECKING:
     from chatlint.config import FailOn as FailOn

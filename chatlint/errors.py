@@ -54,6 +54,16 @@ class InternalError(ChatlintError):
     """chatlint is at fault; please report it."""
 
 
+def obey_interrupts(error: BaseException) -> None:
+    """For who catches every Exception. Raises KeyboardInterrupt if the error comes of one: where classes are
+    made, Python 3.11 turns an interrupt into a RuntimeError."""
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, KeyboardInterrupt):
+        cause = cause.__cause__ or cause.__context__
+    if cause is not None:
+        raise KeyboardInterrupt from None
+
+
 def require(value: object, kind: type[T], name: str, *, hint: str = "") -> T:
     """`value`, if it is what a caller's argument `name` must be; else UsageError."""
     if isinstance(value, kind):

@@ -15,7 +15,14 @@ from chatlint.config import fail_on as threshold
 from chatlint.config import profile as profile_named
 from chatlint.config.contents import with_contents
 from chatlint.config.file import required
-from chatlint.errors import InternalError, NoTemplateError, TargetError, TemplateError, UsageError
+from chatlint.errors import (
+    InternalError,
+    NoTemplateError,
+    TargetError,
+    TemplateError,
+    UsageError,
+    obey_interrupts,
+)
 from chatlint.errors import require as demanded
 from chatlint.parse.formats import OutputFormat
 from chatlint.records import dataclass, field, replace
@@ -302,7 +309,9 @@ def _failed(target: str, status: Status, failure: TargetFailure) -> TargetReport
 
 
 def own_fault(error: Exception) -> str:
-    """What to say of an error that is chatlint's own; with CHATLINT_DEBUG set it is raised instead."""
+    """What to say of an error that is chatlint's own; with CHATLINT_DEBUG set it is raised instead.
+    Raises KeyboardInterrupt if it is one."""
+    obey_interrupts(error)
     if os.environ.get("CHATLINT_DEBUG"):
         raise error
     said = error.message if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"

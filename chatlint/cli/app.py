@@ -10,7 +10,7 @@ from chatlint.cli.complaint import complain
 from chatlint.cli.declared import Command, Group
 from chatlint.cli.streams import give_up_output, is_full
 from chatlint.cli.words import call_of
-from chatlint.errors import ChatlintError, InternalError, TargetError, UsageError
+from chatlint.errors import ChatlintError, InternalError, TargetError, UsageError, obey_interrupts
 
 EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
 
@@ -59,8 +59,7 @@ def run() -> None:
         give_up_output()  # whoever has seen enough is content: typer makes a failure of it
         sys.exit(0)
     except Exception as error:
-        if _interrupted(error):
-            raise KeyboardInterrupt from None
+        obey_interrupts(error)
         if os.environ.get("CHATLINT_DEBUG"):
             raise
         sys.exit(_complained(error))
@@ -75,13 +74,6 @@ def _run(words: list[str]) -> None:
     from chatlint.cli.plain import command_line
 
     command_line({name: found(name) for name in names}, listed=words in (["-h"], ["--help"]))()
-
-
-def _interrupted(error: BaseException | None) -> bool:
-    """Whether it comes of an interrupt: where classes are made, Python 3.11 turns that into an error."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _complained(error: Exception) -> int:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.config import Settings
+from chatlint.errors import obey_interrupts
 from chatlint.records import dataclass, replace
 from chatlint.rules.cause import Cause, NotEvaluated
 from chatlint.rules.rule import Rule
@@ -74,7 +75,8 @@ def _causes(subject: Subject) -> tuple[dict[Name, tuple[Rule, Cause]], frozenset
             found |= {(rule.name, cause.key): (rule, cause) for cause in causes_of(rule, subject)}
         except NotEvaluated:
             continue
-        except Exception:  # a rule that fails is said in the report; here it only must not begin to
+        except Exception as error:  # the report says that a rule fails; here it only must not begin to
+            obey_interrupts(error)
             broken.add(rule.name)
     return found, frozenset(broken)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from chatlint.config import Profile
+from chatlint.errors import obey_interrupts
 from chatlint.limits import FINDING_CHARACTERS, RULE_CAUSES
 from chatlint.records import dataclass, replace
 from chatlint.rules.calls import OLDER
@@ -68,6 +69,7 @@ def run(subject: Subject, selection: Selection | None = None) -> Judged:
 
 
 def _broken(rule: Rule, error: Exception) -> Failure:
+    obey_interrupts(error)
     return Failure("rules", rule.name, f"{type(error).__name__}: {error}")
 
 

@@ -9,10 +9,20 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from chatlint.cli import app
+from chatlint.config import Settings
+from chatlint.pipeline import _Stages, contained
+from chatlint.probe.trace import Trace
+from chatlint.records import replace
+from chatlint.render.rendered import RenderSettings
+from chatlint.rules import run as rules_run
+from chatlint.rules.selection import Selection
+from chatlint.rules.subject import Subject
+from chatlint.source.load import load
 
 COMMAND = [sys.executable, "-m", "chatlint"]
 BAD = "{% for m in messages %}{{ m.content }}{% endfor %}{{ 'x' * 10**9 }}"
@@ -124,18 +134,83 @@ def test_a_survey_that_is_interrupted_goes_on_where_it_was(tmp_path):
     assert {json.loads(line).get("target") for line in results.read_text().splitlines()[1:-1]} == set(targets)
 
 
-def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch):
+def _interrupted(*_: object) -> None:
     """As Python 3.11 has it where classes are made."""
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt as interrupt:
+        raise RuntimeError("Error calling __set_name__") from interrupt
 
-    def broken(_):
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt as interrupt:
-            raise RuntimeError("Error calling __set_name__") from interrupt
 
-    monkeypatch.setattr(app, "_run", broken)
+def _with_a_broken_rule():
+    package = load("corpus:chatml")
+    template = package.template()
+    rule = replace(Selection(("mutates-input",)).rules()[0], check=_interrupted)
+    with Trace(template, RenderSettings()) as trace:
+        rules_run.run(Subject(package, template, trace, Settings()), SimpleNamespace(rules=lambda: (rule,)))
+
+
+@pytest.mark.parametrize(
+    "act",
+    [app.run, lambda: contained("here", _interrupted), lambda: _Stages(True).run("a", _interrupted)]
+    + [_with_a_broken_rule],
+    ids=["command", "target", "stage", "rule"],
+)
+def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, act):
+    monkeypatch.setattr(app, "_run", _interrupted)
     with pytest.raises(KeyboardInterrupt):
-        app.run()
+        act()
+
+
+FRAGILE = """
+import os, signal, sys, time, weakref
+from chatlint import cli
+from chatlint.cli import app
+from chatlint.config import Settings
+from chatlint.pipeline import _Stages, contained
+from chatlint.probe.trace import Trace
+from chatlint.records import replace
+from chatlint.render.rendered import RenderSettings
+from chatlint.rules import run as rules_run
+from chatlint.rules.selection import Selection
+from chatlint.rules.subject import Subject
+from chatlint.source.load import load
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+class Late:
+    def __set_name__(self, owner, name):
+        interrupt()
+
+class Gone:
+    def __del__(self):
+        interrupt()
+
+def made():
+    class Owner:
+        late = Late()
+
+def freed():
+    Gone()
+
+def work():
+    try:
+        globals()[sys.argv[1]]()
+        print("went on")
+        time.sleep(9)
+    except Exception as error:
+        print("became", error)
+
+app.run = work
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("place", ["made", "freed"])
+def test_an_interrupt_waits_where_python_would_lose_it(place):
+    done = subprocess.run([sys.executable, "-c", FRAGILE, place], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "went on\n", "interrupted\n")
 
 
 def test_a_working_directory_that_is_gone(tmp_path, bad):
