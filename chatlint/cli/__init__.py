@@ -44,6 +44,7 @@ def main() -> None:
         say_interrupted()
     finally:
         _obey_at_once()
+        exec("")  # Python remembers that an interrupt left what is evaluated so, and would end by the signal
 
 
 def say_interrupted() -> None:

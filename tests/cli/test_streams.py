@@ -152,8 +152,12 @@ def _with_a_broken_rule():
 
 @pytest.mark.parametrize(
     "act",
-    [app.run, lambda: contained("here", _interrupted), lambda: _Stages(True).run("a", _interrupted)]
-    + [_with_a_broken_rule],
+    [
+        app.run,
+        lambda: contained("here", _interrupted),
+        lambda: _Stages(True).run("a", _interrupted),
+        _with_a_broken_rule,
+    ],
     ids=["command", "target", "stage", "rule"],
 )
 def test_an_error_that_an_interrupt_became_is_an_interrupt(monkeypatch, act):
@@ -191,6 +195,13 @@ def made():
     class Owner:
         late = Late()
 
+def evaluated():
+    try:
+        exec("interrupt()")
+    except KeyboardInterrupt:
+        print("went on")
+        raise
+
 def freed():
     Gone()
 
@@ -207,7 +218,7 @@ cli.main()
 """
 
 
-@pytest.mark.parametrize("place", ["made", "freed"])
+@pytest.mark.parametrize("place", ["made", "freed", "evaluated"])
 def test_an_interrupt_waits_where_python_would_lose_it(place):
     done = subprocess.run([sys.executable, "-c", FRAGILE, place], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (130, "went on\n", "interrupted\n")
