@@ -160,5 +160,16 @@ def visible(text: str) -> str:
     return "".join(character if character.isprintable() else _spelled(character) for character in text)
 
 
+def visible_json(value: object, indent: int | None = None) -> str:
+    """A value as JSON for people: as it is written, but for characters that are not to be seen, which are
+    escaped. Any reader takes it for the same value."""
+    import json
+
+    return "".join(
+        character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
+        for character in json.dumps(value, ensure_ascii=False, indent=indent)
+    )
+
+
 def _spelled(character: str) -> str:
     return _VISIBLE.get(character) or f"⟨U+{ord(character):04X}⟩"

@@ -97,6 +97,7 @@ def _steps(progress: Progress) -> Step:
 def _said(tally: Tally, out: str) -> str:
     """What was done, in a few lines."""
     from chatlint.survey.summary import sentences
+    from chatlint.text import visible
 
-    said = ["".join(sentence) for sentence in sentences(tally)]
+    said = [visible("".join(sentence)) for sentence in sentences(tally)]
     return "\n".join([*said, f"{out}/survey.html shows it, {out}/survey.md too.", ""])

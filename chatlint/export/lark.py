@@ -7,7 +7,6 @@ there and has a notation of its own, `<name>`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -15,6 +14,7 @@ from chatlint import lazy
 from chatlint.export.gbnf import times
 from chatlint.export.grammar import Chars, Choice, Grammar, Many, Node, Ref, Scan, Seq, Text, atoms
 from chatlint.records import dataclass, field
+from chatlint.text import visible_json
 
 ANY = r"(?s:.*)"
 
@@ -132,7 +132,7 @@ class _Writer:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)
+    return visible_json(text)
 
 
 def _name(name: str) -> str:

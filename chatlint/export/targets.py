@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from chatlint.conversation import JSON, Tool
 from chatlint.errors import UsageError, require
 from chatlint.parse.formats import OutputFormat
+from chatlint.text import visible, visible_json
 
 if TYPE_CHECKING:
     from chatlint.export.turn import Request
@@ -135,7 +136,7 @@ def _grammar(
 
 
 def _json(value: Mapping[str, JSON]) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2) + "\n"
+    return f"{visible_json(value, 2)}\n"
 
 
 _SHOWN = 8
@@ -143,28 +144,32 @@ _SHOWN = 8
 
 
 def _flag_lines(engine: Mapping[str, JSON], shared: Mapping[str, JSON]) -> Iterator[str]:
-    """Flags for a shell, then comments."""
+    """Flags for a shell, then comments, in which marks are made visible."""
     flags = _texts(engine["flags"])
     if flags:
         yield " ".join(flags)
+    yield from (f"# {visible(comment)}" for comment in _comments(engine, shared))
+
+
+def _comments(engine: Mapping[str, JSON], shared: Mapping[str, JSON]) -> Iterator[str]:
     for name, key in (
         ("tool call parsers that fit", "tool_call_parser"),
         ("reasoning parsers that fit", "reasoning_parser"),
     ):
         if found := _texts(engine[key]):
             more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-            yield f"# {name}: {', '.join(found[:_SHOWN])}{more}"
-    yield f"# {engine['basis']}"
+            yield f"{name}: {', '.join(found[:_SHOWN])}{more}"
+    yield str(engine["basis"])
     for caveat in _texts(engine["caveats"]):
-        yield f"# but: {caveat}"
+        yield f"but: {caveat}"
     if kwargs := engine["chat_template_kwargs"]:
-        yield f"# chat_template_kwargs: {json.dumps(kwargs)}"
+        yield f"chat_template_kwargs: {json.dumps(kwargs)}"
     if stop := _texts(shared["stop"]):
-        yield f"# stop at: {' '.join(stop)}"
+        yield f"stop at: {' '.join(stop)}"
     if ids := shared["undeclared_stop_ids"]:
-        yield f"# stops that no file declares, for eos_token_id in generation_config.json: {json.dumps(ids)}"
+        yield f"stops that no file declares, for eos_token_id in generation_config.json: {json.dumps(ids)}"
     if kept := _texts(shared["preserved_tokens"]):
-        yield f"# tokens to keep in the output: {' '.join(kept)}"
+        yield f"tokens to keep in the output: {' '.join(kept)}"
 
 
 def _texts(value: JSON) -> list[str]:
