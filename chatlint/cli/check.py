@@ -157,7 +157,7 @@ def check_targets(
     """
     from chatlint.cli.configured import printed_settings, settings_of
     from chatlint.cli.folders import folders_of
-    from chatlint.cli.outputs import begin_outputs, outputs_of
+    from chatlint.cli.outputs import begin_outputs, outputs_of, say_faults
 
     outputs = outputs_of("statistics" if statistics else format_, output or [])
     options.colour_choice(color)
@@ -178,6 +178,8 @@ def check_targets(
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
     report = _report(targets, settings, workers, update_baseline=update_baseline)
     _write(report, outputs, color, verbose=verbose)
+    if outputs[:1] != [("terminal", "")]:
+        say_faults(report, unloaded=not outputs or bool(outputs[0][1]))
     sys.exit(report.exit_code)
 
 

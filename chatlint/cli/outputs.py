@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chatlint.verdict import Report
 
 
 def outputs_of(format_: str, outputs: Iterable[str]) -> list[tuple[str, str]]:
@@ -52,6 +57,22 @@ def write_file(file: str, text: str, mode: str = "w") -> None:
             stream.write(text)
     except OSError as error:
         raise UsageError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def say_faults(report: Report, *, unloaded: bool) -> None:
+    """On standard error, what makes the exit status 2: few formats have a place for it. With `unloaded`, also
+    why a target could not be loaded."""
+    from chatlint.text import visible
+    from chatlint.verdict import INTERNAL, OWN_STAGES
+
+    for target in report.targets:
+        lost = target.failure
+        said = [lost.message] if lost and (unloaded or lost.stage == INTERNAL) else []
+        for template in target.templates:
+            own = [one for one in template.failures if one.stage in OWN_STAGES]
+            said += [" ".join(filter(None, (one.stage, one.subject))) + f": {one.message}" for one in own]
+        for line in said:
+            sys.stderr.write(f"{visible(f'{target.target}: failed: {line}')}\n")
 
 
 def _is_same(file: str, other: str) -> bool:

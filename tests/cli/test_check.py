@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from chatlint.records import replace
+from chatlint.report import REPORTERS
+from chatlint.rules.catalogue import all_rules
+
 BROKEN = "{% for m in messages %}{{ m.content }"
 CLEAN = "corpus:chatml"
 
@@ -239,3 +243,33 @@ def test_error_a_selection_that_fits_nothing(chatlint, chosen, said):
 
 def test_error_a_pattern_that_no_file_fits(chatlint):
     assert "no file here fits the pattern" in chatlint("check", "no-*.jinja").out
+
+
+def _break(monkeypatch):
+    """One rule fails, with a character that steers terminals in what it says."""
+    broken = next(rule for rule in all_rules() if rule.name == "prefix-break")
+
+    def check(_):
+        raise ValueError("it broke\x1b[1m here")
+
+    rules = tuple(replace(rule, check=check) if rule is broken else rule for rule in all_rules())
+    monkeypatch.setattr("chatlint.rules.selection.all_rules", lambda: rules)
+
+
+@pytest.mark.parametrize(
+    "form", [*(("--format", name) for name in REPORTERS), ("--statistics",), ("--diff",)], ids="-".join
+)
+def test_every_format_says_why_the_status_is_two(chatlint, monkeypatch, form):
+    _break(monkeypatch)
+    done = chatlint("check", CLEAN, "--no-cache", *form)
+    assert done.status == 2
+    said = done.out + done.err
+    assert "it broke" in said
+    assert "prefix-break" in said
+    assert "\x1b" not in said
+
+
+def test_a_difference_says_why_there_is_none(chatlint):
+    done = chatlint("check", "nowhere.jinja", "--diff")
+    assert (done.status, done.out) == (3, "")
+    assert "nowhere.jinja: failed: " in done.err
