@@ -13,14 +13,21 @@ are made, with the options that are used here.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, cast
 
-_MISSING = object()
-"""In place of a default that there is not."""
+
+class _Missing:
+    """In place of a default that there is not. Who asks for a signature sees it where a factory makes one."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+_MISSING = _Missing()
 
 
 class _Field:
@@ -58,7 +65,7 @@ else:
 
     def replace(record: object, /, **changes: object) -> object:
         """A record like this one but for some fields."""
-        for name in _shape(type(record)).names:
+        for name in _all_names(type(record)):
             if name not in changes:
                 changes[name] = getattr(record, name)
         return type(record)(**changes)
@@ -72,7 +79,7 @@ else:
 
         def made(cls: type) -> type:
             members = dict(cls.__dict__)
-            shape = _Shape(cls, members)
+            shape = _Shape(cls, members, frozen, init)
             for name in ("__dict__", "__weakref__", *shape.written):
                 members.pop(name, None)
             members = {**(_FROZEN if frozen else _METHODS), **members}
@@ -93,7 +100,8 @@ else:
 class _Shape:
     """What a class says of its fields: their names in order, and for some a default or a `field`."""
 
-    def __init__(self, cls: type, members: Mapping[str, object]) -> None:
+    def __init__(self, cls: type, members: Mapping[str, object], frozen: bool, init: bool) -> None:
+        self.asked = {"frozen": frozen, "init": init}
         self.annotations = cls.__annotations__
         self.names = tuple(self.annotations)
         self.written = {name: members[name] for name in self.names if name in members}
@@ -158,7 +166,7 @@ class _AsStandard:
         shape = _shape(self._owner)
         members = {"__annotations__": shape.annotations, "__module__": self._owner.__module__, "__doc__": "-"}
         alike = type(self._owner.__name__, (), {**members, **shape.written_as_standard()})
-        standard: type = dataclasses.dataclass(init=False, repr=False, eq=False)(alike)
+        standard: type = dataclasses.dataclass(slots=True, **shape.asked)(alike)
         made: object = getattr(standard, self._name)
         setattr(self._owner, self._name, made)
         return made
@@ -168,6 +176,15 @@ def _shape(record: object) -> _Shape:
     shape = getattr(record, "__record__")  # noqa: B009
     assert isinstance(shape, _Shape)
     return shape
+
+
+def _all_names(owner: type) -> tuple[str, ...]:
+    """The names of its fields, also of those that a standard dataclass adds to a record."""
+    if "__record__" in vars(owner):
+        return _shape(owner).names
+    import dataclasses
+
+    return tuple(one.name for one in dataclasses.fields(owner))
 
 
 def is_record(value: object) -> bool:
@@ -191,7 +208,8 @@ def _constructor(owner: type) -> FunctionType:
         names,
         argdefs=tuple(shape.default(name) for name in shape.names if shape.has_default(name)),
     )
-    made.__qualname__ = f"{owner.__qualname__}.__init__"
+    made.__qualname__, made.__module__ = f"{owner.__qualname__}.__init__", owner.__module__
+    made.__annotations__ = {**shape.annotations, "return": None}
     return made
 
 
@@ -261,7 +279,7 @@ def _delattr(self: object, name: str) -> None:
 
 
 def _getstate(self: object) -> list[object]:
-    return [getattr(self, name) for name in _shape(type(self)).names]
+    return [getattr(self, name) for name in _all_names(type(self))]
 
 
 def _setstate(self: object, state: list[object]) -> None:
@@ -269,11 +287,18 @@ def _setstate(self: object, state: list[object]) -> None:
         fill(self, value)
 
 
+def _put(name: str, record: object, value: object) -> None:
+    object.__setattr__(record, name, value)
+
+
 class _Fills(dict[type, tuple[Callable[[object, object], None], ...]]):
     """What fills the slots of a class, in the order of its fields."""
 
     def __missing__(self, owner: type) -> tuple[Callable[[object, object], None], ...]:
-        self[owner] = made = tuple(getattr(owner, name).__set__ for name in _shape(owner).names)
+        own = "__record__" in vars(owner)
+        self[owner] = made = tuple(
+            getattr(owner, name).__set__ if own else partial(_put, name) for name in _all_names(owner)
+        )
         return made
 
 

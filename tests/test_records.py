@@ -129,8 +129,10 @@ def test_records_are_equal_when_dataclasses_are(first, second):
     assert ours[0] != "something else"
 
 
-def parameters(made: type) -> list[tuple[str, object]]:
-    return [(one.name, one.kind) for one in inspect.signature(made).parameters.values()]
+def parameters(made: type) -> list[tuple[str, object, object, str]]:
+    signature = inspect.signature(made)
+    assert signature.return_annotation in (None, "None")
+    return [(one.name, one.kind, one.annotation, repr(one.default)) for one in signature.parameters.values()]
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -140,6 +142,31 @@ def test_a_class_looks_like_a_dataclass(name):
     assert ours.__match_args__ == theirs.__match_args__
     assert ours.__slots__ == theirs.__slots__
     assert dataclasses.is_dataclass(ours)
+    assert repr(ours.__dataclass_params__) == repr(theirs.__dataclass_params__)
+    assert ours.__init__.__module__ == theirs.__init__.__module__
+
+
+def more(base: type, *, frozen: bool) -> type:
+    """A standard dataclass with a field more, where pickle finds it."""
+    made = type("More", (base,), {"__annotations__": {"more": "int"}, "more": 5, "__module__": __name__})
+    return globals().setdefault("More", dataclasses.dataclass(frozen=frozen)(made))
+
+
+@pytest.mark.parametrize(("name", "frozen"), [("Point", False), ("Counter", True)])
+def test_a_dataclass_is_frozen_as_the_record_it_inherits_from(name, frozen):
+    said = [outcome(lambda made=made: more(made[name], frozen=frozen)) for made in (OURS, THEIRS)]
+    assert said[0] == said[1]
+    assert said[0][0] is TypeError
+
+
+def test_a_dataclass_inherits_from_a_record():
+    made = more(OURS["Point"], frozen=True)(1, tags=["a"], more=7)
+    assert repr(made) == "More(x=1, y=0.0, seen=0, more=7)"
+    assert made == replace(replace(made, more=8), more=7)
+    for copied in (pickle.loads(pickle.dumps(made)), copy.copy(made), dataclasses.replace(made)):
+        assert (copied, copied.tags, copied.more) == (made, ["a"], 7)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.more = 1
 
 
 def test_frozen_is_frozen_and_others_are_not():
