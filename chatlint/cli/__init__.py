@@ -58,11 +58,12 @@ def _prepare() -> None:
     import atexit
     import gc
 
-    from chatlint.cli.streams import open_closed_streams
+    from chatlint.cli.streams import forgive_errors_of_stderr, open_closed_streams
 
     gc.set_threshold(_GARBAGE_AFTER, 20, 20)
     atexit.register(gc.freeze)  # or Python would look through everything once more before it ends
     open_closed_streams()
+    forgive_errors_of_stderr()
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
@@ -100,5 +101,10 @@ def _say_version() -> int:
         sys.stdout.flush()
     except OSError as error:
         give_up_output()
-        return 0 if isinstance(error, BrokenPipeError) else 2
+        if isinstance(error, BrokenPipeError):
+            return 0
+        from chatlint.cli.complaint import complain, unwritable
+
+        complain(unwritable(error))
+        return 2
     return 0

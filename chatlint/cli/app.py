@@ -6,11 +6,11 @@ import os
 import sys
 from importlib import import_module
 
-from chatlint.cli.complaint import complain
+from chatlint.cli.complaint import complain, unwritable
 from chatlint.cli.declared import Command, Group
 from chatlint.cli.streams import give_up_output, is_full
 from chatlint.cli.words import call_of
-from chatlint.errors import ChatlintError, InternalError, TargetError, UsageError, obey_interrupts
+from chatlint.errors import ChatlintError, InternalError, TargetError, obey_interrupts
 
 EXIT_FINDINGS, EXIT_FAULT, EXIT_TARGET = 1, 2, 3
 
@@ -77,9 +77,9 @@ def _run(words: list[str]) -> None:
 
 
 def _complained(error: Exception) -> int:
-    if is_full(error):
+    if isinstance(error, OSError) and is_full(error):
         give_up_output()
-        error = UsageError(f"the output cannot be written: {error}", hint="make room for it")
+        error = unwritable(error)
     if not isinstance(error, ChatlintError):
         error = InternalError(
             f"internal error, please report it: {type(error).__name__}: {error}",

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import sys
 
-from chatlint.errors import ChatlintError
+from chatlint.errors import ChatlintError, UsageError
+
+
+def unwritable(error: OSError) -> UsageError:
+    """What to say where there is no room for the output."""
+    return UsageError(f"the output cannot be written: {error}", hint="make room for it")
 
 
 def complain(error: ChatlintError) -> None:

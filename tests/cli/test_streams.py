@@ -59,8 +59,27 @@ def test_findings_count_where_output_is_closed(bad):
 def test_error_where_there_is_no_room(arguments):
     done = run(*arguments, shell_tail=">/dev/full")
     assert done.returncode == 2
+    assert done.stderr.startswith("error: the output cannot be written: ")
     assert "Traceback" not in done.stderr
     assert "please report" not in done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        (["rule", "nope"], 2),
+        (["render", "nofile", "--probe", "x"], 3),
+        (["serve-check", "http://127.0.0.1:1"], 3),
+        (["nonsense"], 2),
+        (["check", "--nonsense"], 2),
+        (["export", "corpus:chatml", "--to", "gbnf"], 0),
+        (["check", "corpus:nowhere"], 3),
+    ],
+)
+@pytest.mark.parametrize("tail", ["2>/dev/full", "2>/dev/full >/dev/null"])
+def test_complaints_that_nobody_can_hear_change_no_status(arguments, status, tail):
+    assert run(*arguments, shell_tail=tail).returncode == status
 
 
 def test_findings_count_where_nobody_reads_on(bad):
