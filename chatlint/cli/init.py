@@ -12,7 +12,7 @@ from chatlint.cli.declared import Argument
 if TYPE_CHECKING:
     from chatlint.verdict import TargetReport
 
-Folder = Annotated[str, Argument(metavar="[DIR]", help="The model's directory.", show_default=False)]
+Folder = Annotated[str, Argument(metavar="DIR", help="The model's directory.", show_default=False)]
 
 CLAIMS = (
     *("system", "history", "generation_prompt", "tools", "tool_calls", "tool_results"),

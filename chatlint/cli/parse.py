@@ -19,7 +19,7 @@ FORMATS = ("message", "events", "chunks")
 _CHUNK = 65536
 
 Output = Annotated[
-    str, Argument(metavar="[OUTPUT]", help="A file with the model's output; - is standard input.")
+    str, Argument(metavar="OUTPUT", help="A file with the model's output; - is standard input.")
 ]
 Tools = Annotated[
     str | None,

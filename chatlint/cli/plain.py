@@ -124,9 +124,25 @@ def _take_as_written(parameters: Iterable[object]) -> None:
     for parameter in parameters:
         if isinstance(parameter, _Parameter):
             setattr(parameter, "process_value", partial(_as_written, parameter))  # noqa: B010
+        if isinstance(parameter, TyperArgument):
+            setattr(parameter, "get_usage_pieces", partial(_in_usage, parameter))  # noqa: B010
+            setattr(parameter, "display_type_rich", _untyped)  # noqa: B010
+
+
+def _in_usage(argument: TyperArgument, ctx: typer.Context) -> list[str]:
+    """As command lines are written everywhere: recent typer has braces around what must be given."""
+    name = f"{argument.metavar or argument.name}{'...' * (argument.nargs != 1)}"
+    return [name if argument.required else f"[{name}]"]
+
+
+def _untyped(ctx: typer.Context) -> None:
+    """Arguments are texts, all of them: their names say more."""
 
 
 def _as_written(parameter: _Parameter, ctx: typer.Context, value: Value | None) -> Value | None:
     if parameter.required and not value:
-        ctx.fail(f"{parameter.metavar or parameter.name} is missing")
+        named = parameter.metavar or parameter.name
+        ctx.fail(
+            f"{f'{parameter.opts[0]} {named}' if isinstance(parameter, TyperOption) else named} is missing"
+        )
     return parameter.callback(ctx, parameter, value) if parameter.callback else value

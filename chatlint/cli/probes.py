@@ -7,7 +7,7 @@ from typing import Annotated
 from chatlint.cli import options
 from chatlint.cli.declared import Argument
 
-Word = Annotated[str, Argument(metavar="[WORD]", help="Only probes whose id or title holds this word.")]
+Word = Annotated[str, Argument(metavar="WORD", help="Only probes whose id or title holds this word.")]
 
 
 def list_probes(

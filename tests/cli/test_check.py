@@ -172,7 +172,10 @@ def test_the_configuration_holds_and_the_command_line_overrules_it(chatlint, bar
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["check"], "TARGET is missing"),
+        (["check"], "check [OPTIONS] TARGET... Try"),
+        (["check"], "Error: TARGET is missing"),
+        (["export", "X"], "export [OPTIONS] TARGET Try"),
+        (["export", "X"], "Error: --to WHAT is missing"),
         (["check", CLEAN, "--formt", "json"], "--format"),
         (["check", CLEAN, "--format", "jsn"], "did you mean 'json'?"),
         (["check", CLEAN, "--fail-on", "warnings"], "did you mean 'warning'?"),
