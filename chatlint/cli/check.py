@@ -54,7 +54,9 @@ FailOn = Annotated[
 ]
 Select = Annotated[
     list[str] | None,
-    Option("--select", metavar="RULE", help="Only these rules, by name or code prefix; may be repeated."),
+    Option(
+        "--select", metavar="RULE", help="Only these rules, by name, code prefix or heading; may be repeated."
+    ),
 ]
 Ignore = Annotated[
     list[str] | None, Option("--ignore", metavar="RULE", help="Not these rules; may be repeated.")

@@ -150,13 +150,16 @@ def _engines(names: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _rules(names: Sequence[str] | None) -> tuple[str, ...]:
-    """Names of rules and prefixes of their codes: what fits none is said before any target is read."""
+    """Names of rules, prefixes of their codes, and headings: what fits none is said before any target is
+    read."""
     given = _split(names)
+    if names and not all(_split([item]) for item in names):
+        raise UsageError("a selection of rules is empty", hint="leave the option out, or name a rule")
     if given:
-        from chatlint.rules.names import is_rule, near_rule
+        from chatlint.rules.names import may_select, near_rule
 
         for name in given:
-            if not is_rule(name):
+            if not may_select(name):
                 raise UsageError(f"no rule fits {name!r}", hint=near_rule(name))
     return given
 

@@ -40,7 +40,8 @@ class Profile(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to check. `select` and `ignore` hold names of rules or code prefixes (`CT4`); none selected is all.
+    """How to check. `select` and `ignore` hold names of rules, code prefixes (`CT4`) or headings
+    (`tools`); none selected is all.
 
     `template` is the path of another template to judge with the target's tokens, `special_tokens` the path of
     a JSON file with the tokens of a bare template, `base` a target of which this one ought to be a copy.

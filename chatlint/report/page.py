@@ -32,7 +32,7 @@ def rules_lines(canvas: Canvas, rules: Iterable[Rule]) -> Iterator[str]:
     for rule in rules:
         groups.setdefault(rule.category, []).append(rule)
     for category, group in groups.items():
-        yield canvas.draw([(category.replace("_", " "), "strong")])
+        yield canvas.draw([(category.replace("_", "-"), "strong")])
         rows: list[Line] = [
             [(f"  {one.code}", "faint"), (one.severity, one.severity), (one.name, ""), (one.summary, "faint")]
             for one in group

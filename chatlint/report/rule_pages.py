@@ -49,7 +49,8 @@ def _index() -> Iterator[str]:
     rules = all_rules()
     yield f"<!-- Made of the rules' docstrings by `{COMMAND}`. -->"
     yield f"# Rules\n\n{len(rules)} rules. `chatlint rule NAME` shows a page in the terminal; `select` and"
-    yield "`ignore` take names and prefixes of codes (`CT4`). A code is never used for another rule.\n"
+    yield "`ignore` take names, prefixes of codes (`CT4`) and headings (`tools`). A code is never used for"
+    yield "another rule.\n"
     for category in dict.fromkeys(rule.category for rule in rules):
         yield f"## {category.replace('_', ' ').capitalize()}\n"
         yield "| code | rule | severity | |\n|---|---|---|---|"

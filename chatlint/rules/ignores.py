@@ -20,6 +20,7 @@ from chatlint.records import dataclass
 
 MARK = "chatlint:"
 _SAID = regex(r"\s*chatlint:\s*ignore\s*\[([^\]]*)\]\s*:?(.*)", re.DOTALL)
+_CODE = regex(r"ct\d+")
 _MINE = regex(r"\s*chatlint:")
 _BEGINS = frozenset(("block_begin", "variable_begin", "raw_begin"))
 _ENDS = frozenset(("block_end", "variable_end", "raw_end"))
@@ -150,7 +151,7 @@ def _ignore(source: str, pieces: list[_Piece], comment: _Piece, *, harmless: boo
     rules = [name.strip() for name in said.group(1).split(",")] if said else []
     return Ignore(
         _line(source, comment.start),
-        tuple(name for name in rules if name),
+        tuple(name.upper() if _CODE.fullmatch(name) else name for name in rules if name),
         said.group(2).strip() if said else "",
         _lines(source, pieces, comment),
         harmless,

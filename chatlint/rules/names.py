@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -9,7 +10,8 @@ from chatlint.errors import UsageError
 from chatlint.lazy import regex
 
 _FEW = 6
-_CODE = regex(r"CT\d{0,3}")
+_CODE = regex(r"CT\d{0,3}", re.IGNORECASE)
+_ALIKE = 0.65
 
 
 @cache
@@ -19,23 +21,41 @@ def rule_names() -> frozenset[str]:
     return frozenset(path.stem.replace("_", "-") for path in modules if path.stem != "__init__")
 
 
+@cache
+def headings() -> frozenset[str]:
+    """What `chatlint rules` puts rules under: each selects all of them."""
+    return frozenset(path.parent.name.replace("_", "-") for path in Path(__file__).parent.glob("*/*.py"))
+
+
+def heading(name: str) -> str:
+    """A heading as it is spelled, if `name` is one."""
+    spelled = name.replace("_", "-").replace(" ", "-")
+    return spelled if spelled in headings() else ""
+
+
 def is_rule(name: str) -> bool:
     """Whether a rule has that name. A prefix of codes may be one: whoever selects by it looks closer (see
     `fits_a_rule`)."""
     return name in rule_names() or bool(_CODE.fullmatch(name))
 
 
+def may_select(name: str) -> bool:
+    """Whether rules can be selected by it: a rule's name, a prefix of codes, a heading."""
+    return is_rule(name) or bool(heading(name))
+
+
 def fits_a_rule(name: str) -> bool:
-    """Whether a rule has that name, or a code that begins so."""
+    """Whether a rule has that name, a code that begins so, or stands under that heading."""
     if name in rule_names() or not is_rule(name):
-        return name in rule_names()
+        return name in rule_names() or bool(heading(name))
     from chatlint.rules.catalogue import all_rules
 
-    return any(rule.code.startswith(name) for rule in all_rules())
+    return any(rule.code.startswith(name.upper()) for rule in all_rules())
 
 
 def near_rule(name: str) -> str:
-    """What to say to somebody who wrote `name`, which no rule has, nor the beginning of a code."""
+    """What to say to somebody who wrote `name`, which is no rule's, nor the beginning of a code, nor a
+    heading."""
     close = _near_codes(name) if name.upper().startswith("CT") else _near_names(name)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else "`chatlint rules` lists them"
 
@@ -53,7 +73,7 @@ def _near_codes(name: str) -> list[str]:
 def _near_names(name: str) -> list[str]:
     import difflib
 
-    return difflib.get_close_matches(name, sorted(rule_names()), n=1, cutoff=0.5)
+    return difflib.get_close_matches(name, sorted(rule_names() | headings()), n=1, cutoff=_ALIKE)
 
 
 def unknown_rule(name: str, place: str) -> UsageError:

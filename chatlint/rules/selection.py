@@ -5,14 +5,17 @@ from __future__ import annotations
 from chatlint.errors import UsageError
 from chatlint.records import dataclass, replace
 from chatlint.rules.catalogue import all_rules
-from chatlint.rules.names import near_rule
+from chatlint.rules.names import heading, near_rule
 from chatlint.rules.rule import Rule, Stage
+
+_AS_A_HEADING = len("CT4") + 1
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`select` and `ignore` hold names of rules and prefixes of codes (`CT4`); nothing selected is
-    everything. The longer of two prefixes that fit wins, a name over any; at equal length `ignore` does.
+    """`select` and `ignore` hold names of rules, prefixes of codes (`CT4`) and headings (`tools`); nothing
+    selected is everything. The longer of two prefixes that fit wins, a heading counts as `CT4` does, a name
+    over any; at equal length `ignore` does.
     `on_report` chooses among the rules on the report, which run when all else is known, not among the others.
     """
 
@@ -49,7 +52,9 @@ def require_rules(select: tuple[str, ...], ignore: tuple[str, ...]) -> None:
 
 
 def _fit(rule: Rule, wanted: str) -> int:
-    """How closely a name or prefix fits: 0 not at all."""
+    """How closely a name, prefix or heading fits: 0 not at all."""
     if wanted in (rule.name, *rule.formerly):
         return 100
-    return len(wanted) + 1 if wanted and rule.code.startswith(wanted) else 0
+    if heading(wanted) == rule.category.replace("_", "-"):
+        return _AS_A_HEADING
+    return len(wanted) + 1 if wanted and rule.code.startswith(wanted.upper()) else 0

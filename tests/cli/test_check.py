@@ -229,7 +229,7 @@ def test_an_unexpected_error_is_no_traceback(chatlint, monkeypatch):
     ("chosen", "said"),
     [
         (("--select", "CT599"), "did you mean 'CT501'"),
-        (("--select", "ct302"), "did you mean 'CT302'?"),
+        (("--select", "ct3029"), "did you mean 'CT302'?"),
         (("--select", "role-suport"), "did you mean 'role-support'?"),
         (("--ignore", "zzzzzz"), "`chatlint rules` lists them"),
         (

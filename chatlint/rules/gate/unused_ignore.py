@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING
 from chatlint.lazy import regex
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
-from chatlint.rules.names import is_rule, near_rule
+from chatlint.rules.names import heading, is_rule, near_rule
 from chatlint.rules.rule import Stage, rule
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check(subject: Subject) -> Iterator[Cause]:
 
 
 def _said(name: str, ignore: Ignore) -> str:
-    if _PREFIX.fullmatch(name):
+    if _PREFIX.fullmatch(name) or heading(name):
         return f"a comment ignores single rules, not all of {name}"
     if not is_rule(name):
         return f"there is no rule {name!r} to ignore: {near_rule(name)}"
