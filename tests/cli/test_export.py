@@ -32,6 +32,17 @@ def test_every_target_is_written(chatlint, tools, to):
     assert done.out
 
 
+@pytest.mark.parametrize("to", ["gbnf", "llama.cpp-request", "lark"])
+def test_a_grammar_that_takes_anything_is_noted(chatlint, tmp_path, to):
+    (tmp_path / "s.json").write_text('{"type": "object"}')
+    done = chatlint("export", "corpus:chatml", "--to", to)
+    assert done.status == 0
+    assert done.err == "note: the template shows no tool calls, so the grammar takes any answer\n"
+    assert chatlint("export", "corpus:chatml", "--to", to, "--schema", "s.json").err == ""
+    assert chatlint("export", "corpus:qwen3", "--to", to).err == ""
+    assert chatlint("export", "corpus:chatml", "--to", "vllm").err == ""
+
+
 def test_tools_without_a_form_of_calls_are_noted(chatlint, tools):
     done = chatlint("export", "corpus:chatml", "--to", "lark", "--tools", tools)
     assert done.status == 0
