@@ -81,7 +81,7 @@ def parse_output(
     elif form == "events":
         _print_events(parser, output)
     else:
-        _print_chunks(parser, output, target, learned)
+        _print_chunks(parser, output, target)
     if parser.cut:
         sys.stderr.write("note: a call broke off; its arguments are no whole JSON\n")
     if parser.guessed:
@@ -119,24 +119,21 @@ def _print_events(parser: OutputParser, output: str) -> None:
         _print_lines(map(event_facts, events))
 
 
-def _print_chunks(parser: OutputParser, output: str, target: str, learned: OutputFormat) -> None:
+def _print_chunks(parser: OutputParser, output: str, target: str) -> None:
     """Write what a server would stream: who speaks, a chunk for each delta, why it ended. As servers do, it
-    makes ids for calls where the format has none."""
+    makes ids for calls where the format has none, or has them after the arguments."""
     import time
 
     from chatlint.parse.message import deltas
-    from chatlint.parse.vocabulary import CallIdPosition, call_id_position
     from chatlint.report.message import Completion, random_call_id
 
     answer = Completion(target, int(time.time()))
-    calls = learned.tool_calls
-    late = calls is not None and call_id_position(calls) is CallIdPosition.POST_ARGS
     _print_lines([answer.chunk({"role": "assistant", "content": ""})])
     called = False
-    for delta in deltas(_flushed(parser, output), random_call_id, late=late):
+    for delta in deltas(_flushed(parser, output), random_call_id):
         called = called or "tool_calls" in delta
         sys.stdout.write(_line(answer.chunk(delta)))
-    _print_lines([answer.chunk({}, "tool_calls" if called else "stop")])
+    _print_lines([answer.chunk({}, "length" if parser.cut else "tool_calls" if called else "stop")])
 
 
 def _flushed(parser: OutputParser, output: str) -> Iterator[Event]:

