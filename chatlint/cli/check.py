@@ -159,7 +159,7 @@ def check_targets(
     """
     from chatlint.cli.configured import printed_settings, settings_of
     from chatlint.cli.folders import folders_of
-    from chatlint.cli.outputs import begin_outputs, outputs_of, say_faults
+    from chatlint.cli.outputs import begin_outputs, outputs_of
 
     outputs = outputs_of("statistics" if statistics else format_, output or [])
     options.colour_choice(color)
@@ -180,8 +180,6 @@ def check_targets(
         outputs = outputs[1:] if diff else outputs  # standard output has the difference
     report = _report(targets, settings, workers, update_baseline=update_baseline)
     _write(report, outputs, color, verbose=verbose)
-    if outputs[:1] != [("terminal", "")]:
-        say_faults(report, unloaded=not outputs or bool(outputs[0][1]))
     sys.exit(report.exit_code)
 
 
@@ -251,7 +249,7 @@ def job_count(jobs: str) -> int:
 
 
 def _write(report: Report, outputs: list[tuple[str, str]], color: str, *, verbose: bool) -> None:
-    from chatlint.cli.outputs import write_file
+    from chatlint.cli.outputs import say_faults, write_file
     from chatlint.report import REPORTERS
     from chatlint.report.canvas import Canvas, canvas_for
 
@@ -260,3 +258,6 @@ def _write(report: Report, outputs: list[tuple[str, str]], color: str, *, verbos
             write_file(file, REPORTERS[name](report, Canvas(width=100, verbose=verbose)))
         else:
             print_whole(REPORTERS[name](report, canvas_for(sys.stdout, color, verbose=verbose)))
+    printed = [name for name, file in outputs if not file]
+    if printed != ["terminal"]:
+        say_faults(report, unloaded=not printed)
