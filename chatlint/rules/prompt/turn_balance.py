@@ -4,7 +4,8 @@
 Learns from plain conversations which mark opens a turn and which closes it, and follows both through every
 conversation that was rendered, tool calls and results up to five messages: what is open must be closed
 before the next turn opens, the system's before the first question, and a prompt that asks for an answer must
-end in an open turn.
+end in an open turn. The marks around a second call and its result must be those of the first: what is
+remembered from one round to the next has to be set back.
 
 ## Why is this bad
 Generation starts outside any turn, or inside the wrong one: the model opens a turn of its own, writes the
@@ -39,19 +40,23 @@ marks into its answer, or goes on with somebody else's message. In the history i
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from chatlint.rules.balance import Fault, Misplaced, TurnMarks, fault_in, turn_marks, unclosed_head, usual
 from chatlint.rules.calls import in_history, supported
-from chatlint.rules.cause import Cause, Gathering, Sight
+from chatlint.rules.cause import Cause, Gathering, Sight, smallest_first
 from chatlint.rules.finding import Severity
+from chatlint.rules.rounds import lacks
 from chatlint.rules.rule import Stage, rule
 from chatlint.rules.turns import chats
+from chatlint.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Observation, Variant
+    from chatlint.rules.rounds import Lack
     from chatlint.rules.subject import Subject
 
 _WHAT = {
@@ -66,20 +71,26 @@ _CONSEQUENCE = {
     Fault.OUTSIDE: "The model opens its own turn, so that marks reach the client, or goes on as the user.",
     Fault.HEAD: "The model sees the question inside the system's turn: it may weigh it as an order.",
 }
+_PLACES = ("before the call", "before the result", "after the result")
 _FIX = "Write the opening and the closing mark under the same conditions."
 
 
 @rule("CT309", severity=Severity.ERROR, needs=Stage.OBSERVATIONS)
 def check(subject: Subject) -> Iterator[Cause]:
-    marks = turn_marks(subject) if chats(subject) else None
-    if marks is None:
+    if not chats(subject):
         return
-    way = supported(subject)
+    marks, way = turn_marks(subject), supported(subject)
     if way is not None:
         in_history(subject, way)
+        yield from _later_rounds(subject, way)
+    if marks is not None:
+        yield from _misplaced(subject, marks, with_calls=way is not None)
+
+
+def _misplaced(subject: Subject, marks: TurnMarks, *, with_calls: bool) -> Iterator[Cause]:
     found = Gathering()
     outside: list[Observation] = []
-    usually = [one for one in subject.trace.observations if usual(subject, one, with_calls=way is not None)]
+    usually = [one for one in subject.trace.observations if usual(subject, one, with_calls=with_calls)]
     for seen in sorted(usually, key=_length):
         for fault in _faults(seen, marks):
             if fault.kind is Fault.UNOPENED and _goes_on(seen, outside):
@@ -97,6 +108,25 @@ def check(subject: Subject) -> Iterator[Cause]:
             severity=Severity.WARNING if kind == Fault.HEAD else None,
             fix=_FIX,
         )
+
+
+def _later_rounds(subject: Subject, way: Variant) -> Iterator[Cause]:
+    found = list(lacks(subject, way))
+    places = {where: _marks_of(one for one in found if one.where == where) for where in _PLACES}
+    said = [f"{' '.join(marks)} {where}" for where, marks in places.items() if marks]
+    if said:
+        yield Cause(
+            key="later round",
+            message=f"the second round of calls lacks marks that the first has: {listed(said)}",
+            consequence="From the second step on, nothing opens or closes calls and results.",
+            sights=smallest_first(one.sight for one in found),
+            fix="Set what is remembered of a call or a result back for each message: "
+            "`{% set ns.is_first = true %}` before its loop.",
+        )
+
+
+def _marks_of(found: Iterable[Lack]) -> list[str]:
+    return list(dict.fromkeys(chain(*(one.marks for one in found))))
 
 
 def _faults(seen: Observation, marks: TurnMarks) -> Iterator[Misplaced]:
