@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chatlint.rules.subject import Subject
     from chatlint.source.package import Package
 
-TAG = regex(r"<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
+TAG = regex(r"<<[^<>\s]{1,48}>>|<[^<>\s]{1,48}>|\[/?[A-Z][A-Z_]{1,30}\]")
 """What a mark looks like where no tokenizer tells."""
 PIPED = regex(r"<[|｜][^<>|｜\s]{1,48}[|｜]>")
 """What nothing but a special token looks like."""

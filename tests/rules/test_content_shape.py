@@ -6,6 +6,7 @@ import pytest
 
 from chatlint.rules.catalogue import find_rule
 from chatlint.rules.run import causes_of
+from chatlint.rules.twice import written_twice
 from tests.rules.subjects import subject_of
 
 TEMPLATE = (
@@ -32,3 +33,20 @@ def test_what_of_the_parts_is_written(parts: str, message: str, fix: str) -> Non
         (cause,) = causes_of(find_rule("content-shape"), subject)
     assert cause.message == f"of several parts {message} written (user, system, assistant)"
     assert cause.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("{{ m.content }}{{ m.content if m.role == 'system' }}", ["system text"]),
+        ("{{ m.content }}{{ m.content if m.role == 'user' }}", ["a question"]),
+        ("{{ m.content }}{{ m.content if m.role == 'assistant' }}", []),
+        ("{% for c in m.tool_calls or [] %}{{ c.function.name }} {{ c.function.arguments | tojson }}{% endfor %}"
+         "{{ m.content }}{{ m.content if m.role == 'tool' }}", ["a tool result"]),
+    ],
+)  # fmt: skip
+def test_whose_text_is_written_twice(source: str, said: list[str]) -> None:
+    with subject_of(
+        f"{{% for m in messages %}}<|{{{{ m.role }}}}|>{source}<|end|>\n{{% endfor %}}", learned=False
+    ) as subject:
+        assert [what for what, _ in written_twice(subject)] == said

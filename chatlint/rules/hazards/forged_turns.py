@@ -91,10 +91,22 @@ def _structure(subject: Subject) -> list[str]:
     tokens = [token for token in subject.package.markers if token in text]
     output = subject.format
     turns = [*((output.header, *output.end_of_turn) if output else ()), *_between_turns(subject)]
-    marks = dict.fromkeys(mark for mark in TAG.findall(" ".join(turns)) if mark in text)
+    found = [mark for mark in TAG.findall(" ".join(turns)) if mark in text]
+    marks = dict.fromkeys([*_openers(subject, found), *found])
     assumed = subject.template.special_tokens.values() if subject.template.special_tokens_assumed else ()
-    found = dict.fromkeys([*tokens, *(mark for mark in marks if mark not in assumed)])
-    return list(found)[:_PLANTED] or _words(subject)
+    every = dict.fromkeys([*tokens, *(mark for mark in marks if mark not in assumed)])
+    return list(every)[:_PLANTED] or _words(subject)
+
+
+def _openers(subject: Subject, marks: list[str]) -> Iterator[str]:
+    """The marks before all messages that one between messages closes."""
+    from chatlint.infer.markers import mirrors
+
+    seen = subject.see("roles/system-user")
+    place = bounds(seen, "/messages/0/content")
+    for mark in TAG.findall(seen.text[: place[0]] if place else ""):
+        if any(mirrors(mark, other) for other in marks):
+            yield mark
 
 
 def _between_turns(subject: Subject) -> Iterator[str]:

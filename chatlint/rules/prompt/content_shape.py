@@ -1,13 +1,13 @@
-"""Content as text or as a list of text parts is lost, breaks or prints Python.
+"""Content as text or as a list of text parts is lost, breaks, prints Python or is written twice.
 
 ## What it does
 Sends the text of user, system and assistant messages as a string, as one text part and as two, and compares
-what reaches the prompt.
+what reaches the prompt. Questions, system text and tool results are to stand there once.
 
 ## Why is this bad
 OpenAI's API has both shapes, and clients mix them. A part that is lost is silent; a printed list shows the
-model Python. Engines that know can flatten parts for a template that takes only strings, those that do not
-fail.
+model Python; a text that stands twice costs its tokens twice, and is not what the model was trained on.
+Engines that know can flatten parts for a template that takes only strings, those that do not fail.
 
 ## Example
 ```jinja bad
@@ -36,6 +36,8 @@ from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, bounds, content_shown, faulted, said
 from chatlint.rules.turns import chats
+from chatlint.rules.twice import written_twice
+from chatlint.text import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,9 +95,24 @@ def check(subject: Subject) -> Iterator[Cause]:
         yield _empty(broken)
     if strings:
         yield _cause("a list of parts", "a text", strings, Severity.ERROR)
+    yield from _twice(subject)
     if parts:
         silent = any(outcome in (_Outcome.LOST, _Outcome.PARTLY) for outcome, _, _ in parts)
         yield _cause("a text", "a list of parts", parts, Severity.ERROR if silent else Severity.WARNING)
+
+
+def _twice(subject: Subject) -> Iterator[Cause]:
+    found = list(written_twice(subject))
+    names = [what for what, _ in found]
+    if found:
+        yield Cause(
+            key=f"twice: {', '.join(names)}",
+            message=f"what was said once is written twice: {listed(names)}",
+            consequence="The model reads the text twice, and its tokens are paid twice.",
+            sights=tuple(sight for _, sight in found),
+            severity=Severity.WARNING,
+            fix="Print each content in one place.",
+        )
 
 
 def _empty(broken: Observation) -> Cause:
