@@ -51,7 +51,9 @@ def _in_message(
     """The line about a value of the message at `index`."""
     messages = seen.case.conversation.messages
     roles = [one for one in syntax.roles if one.may_be(index, len(messages))]
-    begin, end = _branch(roles, str(messages[index].get("role")), besides[0] if besides else 0)
+    printing = [one.line for one in syntax.prints if one.pattern == _CONTENT]
+    role = str(messages[index].get("role"))
+    begin, end = _branch(roles, role, besides[0] if besides else 0, printing)
     lines = next(_reads(syntax, pointer), ())
     if lines:
         return min([line for line in lines if begin <= line < end] or lines)
@@ -89,19 +91,26 @@ def _for_others(roles: list[RoleLiteral], besides: list[int]) -> int:
     return next((max(lines) for lines in before if lines), min((one.line for one in roles), default=0))
 
 
-def _branch(roles: list[RoleLiteral], role: str, beside: int) -> tuple[int, int]:
+def _branch(roles: list[RoleLiteral], role: str, beside: int, printing: list[int]) -> tuple[int, int]:
     """The lines in which a template that asks for this role writes its messages: the question nearest to
     where the message beside it is written, of the variable that is asked most, up to the next for another
-    role. (0, `_END`) if nobody asks."""
+    role. Where none is beside it, a question that contents are printed behind goes before one that only looks
+    for a message. (0, `_END`) if nobody asks."""
     owners = Counter(one.owner for one in roles)
     chain = max(owners, key=owners.__getitem__, default="")
     asked = {one.line for one in roles if one.role == role}
     asked = {one.line for one in roles if one.role == role and one.owner == chain} or asked
     if not asked:
         return 0, _END
+    others = [one.line for one in roles if one.role != role]
+
+    def end_of(begin: int) -> int:
+        return min((line for line in others if line > begin), default=_END)
+
+    if not beside:
+        asked = {one for one in asked if any(one <= line < end_of(one) for line in printing)} or asked
     begin = min(asked, key=lambda line: (abs(line - beside) if beside else 0, line))
-    others = (one.line for one in roles if one.role != role and one.line > begin)
-    return begin, min(others, default=_END)
+    return begin, end_of(begin)
 
 
 def _reads(syntax: Syntax, pointer: str) -> Iterator[tuple[int, ...]]:

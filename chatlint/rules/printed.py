@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.text import Computed, Input, Literal, Prompt, Span
@@ -19,9 +20,18 @@ _WORDS = ("None", "True", "False")
 _LAST: _Place = (2**31, 0)
 
 
-def printed_at(prints: Iterable[Print], prompt: Prompt, position: int) -> _Place:
+def printed_at(
+    prints: Iterable[Print],
+    prompt: Prompt,
+    position: int,
+    ran: frozenset[int] = frozenset(),
+    *,
+    elsewhere: bool = True,
+) -> _Place:
     """Where the template prints the value that the character at `position` belongs to; (0, 0) where that is
-    no value's, or several expressions may have printed it."""
+    no value's, or several expressions may have printed it. What stands on other lines than those that `ran`
+    has printed nothing. `elsewhere` also takes the only expression that may have, wherever it stands: that of
+    a macro is not between the texts around it."""
     index = next((index for index, span in enumerate(prompt.spans) if span.end > position), None)
     if index is None:
         return 0, 0
@@ -32,11 +42,25 @@ def printed_at(prints: Iterable[Print], prompt: Prompt, position: int) -> _Place
         case Input(pointer, _, key) if not pointer.endswith(_STRUCTURE):
             named = pointer.rpartition("/")[0] if key else pointer
             fitting = [one for one in prints if _fits(one.pattern, named)]
-            return _only(_between(fitting, before, behind)) or _only(fitting) or (0, 0)
+            fitting = [one for one in fitting if one.line in ran] or fitting
+            found = _only(_between(fitting, before, behind))
+            return found or (elsewhere and _only(fitting)) or (0, 0)
         case Computed(line) if prompt.piece(span) in _WORDS:
             there = [one for one in _between(list(prints), before, behind) if one.line == line]
             return _only(there) or (0, 0)
     return 0, 0
+
+
+def printed_empty(
+    prints: Iterable[Print], prompt: Prompt, pointer: str, after: int, ran: frozenset[int]
+) -> _Place:
+    """Where the template prints a value of no characters, behind the character before `after`: between two
+    texts that follow one another. (0, 0) where that cannot be told."""
+    fitting = [one for one in prints if _fits(one.pattern, pointer)]
+    fitting = [one for one in fitting if one.line in ran] or fitting
+    behind = [place for span in prompt.spans if span.start >= after and (place := _literal([span]))]
+    places = (_only(_between(fitting, one, other)) for one, other in pairwise(behind) if one < other)
+    return next((place for place in places if place), None) or _only(fitting) or (0, 0)
 
 
 def _literal(spans: Iterable[Span]) -> _Place | None:

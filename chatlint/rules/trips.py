@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from chatlint.records import replace
 from chatlint.rules.cause import Sight
 from chatlint.rules.sights import at, at_end
 from chatlint.text import visible
@@ -45,7 +46,7 @@ class Loss(NamedTuple):
         """The value in the prompt, or what was made of it."""
         said = note or f"comes back as {spelled(self.difference.received)}"
         for pointer in self._pointers():
-            found = at(self.observation, pointer, said)
+            found = _value_at(self.observation, pointer, said)
             if found.note and found.start < found.end and found != at_end(self.observation, said):
                 return found
         return at_end(self.observation, said)
@@ -57,6 +58,14 @@ class Loss(NamedTuple):
         if index >= 0:
             yield f"/messages/{index}/{field}"
             yield f"/messages/{index}"
+
+
+def _value_at(observation: Observation, pointer: str, note: str) -> Sight:
+    """The place of a value without the name it has; of both where only the name is there."""
+    found = at(observation, pointer, note)
+    values = observation.prompt.inputs(pointer, key=False) if observation.prompt else ()
+    first = next(iter(values), None)
+    return replace(found, start=first.start) if first and found.start < first.start else found
 
 
 def losses(subject: Subject) -> Iterator[Loss]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chatlint.lazy import regex
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _NEWLINE = regex(r"\r\n|\r|\n")
 _ESCAPE = regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
 _PRINTS = regex(r"(?=\{\{)|\s+(?=\{\{-)")
+_JOINS = regex(r"['\"]\s*[+~]\s*(?=[A-Za-z_])")
 _BEFORE_EXPRESSION = "-+( \t\r\n"
 
 
@@ -32,7 +34,10 @@ def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
     if sight.end <= sight.start:
         return 0, 0
     source = subject.template.text
-    printed = printed_at(subject.syntax.prints, prompt, sight.start)
+    ran = subject.trace.rendered(sight.observation.case).lines
+    printed = printed_at(subject.syntax.prints, prompt, sight.start, ran, elsewhere=False)
+    printed = printed if printed[0] else _joined(source, prompt, sight.start)
+    printed = printed if printed[0] else printed_at(subject.syntax.prints, prompt, sight.start, ran)
     return _tag_around(source, printed) if printed[0] else _in_literal(source, prompt, sight.start)
 
 
@@ -82,6 +87,19 @@ def _tag_behind(source: str, start: int, prompt: Prompt, span: Span, position: i
     end = _walked(source, start, prompt.piece(span), quoted=False) if follows else -1
     tag = _PRINTS.match(source, end) if end > start else None
     return tag.end() if tag else -1
+
+
+def _joined(source: str, prompt: Prompt, position: int) -> tuple[int, int]:
+    """The place of the expression that a string of the template is joined with (`'…' + text`), where what is
+    at `position` follows the string; (0, 0) for none."""
+    for before, span in pairwise(prompt.spans):
+        if span.start <= position < span.end and isinstance(before.origin, Literal) and before.origin.column:
+            place = before.origin.line, before.origin.column
+            start = _offset(source, *place)
+            end = _walked(source, start, prompt.piece(before), quoted=True)
+            joined = _JOINS.match(source, end) if end > start else None
+            return _moved(source, place, start, joined.end()) if joined else (0, 0)
+    return 0, 0
 
 
 def _moved(source: str, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:

@@ -92,7 +92,7 @@ def _structure(subject: Subject) -> list[str]:
     output = subject.format
     turns = [*((output.header, *output.end_of_turn) if output else ()), *_between_turns(subject)]
     found = [mark for mark in TAG.findall(" ".join(turns)) if mark in text]
-    marks = dict.fromkeys([*_openers(subject, found), *found])
+    marks = dict.fromkeys([*(one for one in _openers(subject, found) if one not in found), *found])
     assumed = subject.template.special_tokens.values() if subject.template.special_tokens_assumed else ()
     every = dict.fromkeys([*tokens, *(mark for mark in marks if mark not in assumed)])
     return list(every)[:_PLANTED] or _words(subject)

@@ -40,6 +40,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chatlint.rules.branches import branch_of
 from chatlint.rules.calls import supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
@@ -67,7 +68,7 @@ def check(subject: Subject) -> Iterator[Cause]:
     if way is not None:
         axes = {axis: way[axis] for axis in way if axis == "arguments"}
         seen = [subject.see(probe, axes, reasoning=field) for probe in _LOOPS]
-        yield from _dropped(seen, field)
+        yield from _dropped(subject, seen, field)
         yield from crashes(subject, seen, _WITH_CALL, "Agents that reason fail.", Severity.ERROR)
     yield from _empty(subject)
 
@@ -90,16 +91,30 @@ def _answers(subject: Subject, field: str) -> Iterator[Cause]:
         )
 
 
-def _dropped(seen: list[Observation], field: str) -> Iterator[Cause]:
+def _dropped(subject: Subject, seen: list[Observation], field: str) -> Iterator[Cause]:
     lost = [one for one in seen if one.prompt and not keeps_thought(one, field)]
     if lost:
+        line, column = _condition(subject, seen, lost, field)
         yield Cause(
             key="dropped in the loop",
             message="reasoning before a tool call is dropped while the tool loop runs",
             consequence="After each tool result the model has forgotten its plan and thinks it up again.",
             sights=tuple(at(one, "/messages/1/tool_calls", "the reasoning is not before it") for one in lost),
+            line=line,
+            column=column,
             fix="Keep the reasoning of all assistant messages after the last user message.",
         )
+
+
+def _condition(
+    subject: Subject, seen: list[Observation], lost: list[Observation], field: str
+) -> tuple[int, int]:
+    """What the template asks before it keeps a thought; (0, 0) where that cannot be told."""
+    last = subject.see("reasoning/last", reasoning=field)
+    kept = next((one for one in (last, *seen) if keeps_thought(one, field)), None)
+    if kept is None:
+        return 0, 0
+    return branch_of(subject, at(kept, f"/messages/1/{field}"), f"/messages/*/{field}", lost)
 
 
 def _empty(subject: Subject) -> Iterator[Cause]:

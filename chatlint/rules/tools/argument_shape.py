@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING
 
 from chatlint.conversation import value_at
 from chatlint.probe.reading import Fate, Notation, fate, notation
+from chatlint.rules.branches import printed_or_branch
 from chatlint.rules.calls import ARGUMENTS, arguments_in, call_shown, in_history, named, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.edits import Mending, text_or_json
@@ -191,20 +192,17 @@ def _raw(subject: Subject, objects: list[Observation], strings: list[Observation
     """Strings as the JSON that they are, where objects are written in the format's own notation."""
     raw = [one for one in strings if one.prompt and notation(one, ARGUMENTS) is Notation.JSON]
     if raw:
+        sights = tuple(at(one, ARGUMENTS, "JSON, as it was given") for one in raw)
+        line, column = printed_or_branch(subject, sights[0], objects)
         yield Cause(
             key="raw",
             message="arguments given as a JSON string are written as JSON, an object's are not",
             consequence="The model sees, and learns, calls in a form that no parser reads.",
-            sights=tuple(at(one, ARGUMENTS, "JSON, as it was given") for one in raw),
-            line=_only_run_by(subject, raw, objects),
+            sights=sights,
+            line=line,
+            column=column,
             fix=_NO_JSON,
         )
-
-
-def _only_run_by(subject: Subject, some: list[Observation], others: list[Observation]) -> int:
-    """The first line that these run and those do not, 0 for none: the branch that is taken for them."""
-    there = {line for one in others for line in subject.trace.rendered(one.case).lines}
-    return min((line for one in some for line in subject.trace.rendered(one.case).lines - there), default=0)
 
 
 def _python(objects: list[Observation]) -> Iterator[Cause]:

@@ -36,11 +36,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from chatlint.rules.calls import FUNCTION, named, supported
+from chatlint.rules.calls import ARGUMENTS, FUNCTION, named, supported
 from chatlint.rules.cause import Cause, Sight
 from chatlint.rules.finding import Severity
+from chatlint.rules.printed import printed_empty
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at, at_end, crashes, declined, faulted, said
+from chatlint.rules.sights import at, at_end, bounds, crashes, declined, faulted, said
 from chatlint.rules.trips import losses
 from chatlint.rules.turns import behind
 
@@ -120,14 +121,26 @@ def _stored(subject: Subject, way: Variant, none: Observation) -> Iterator[Cause
         subject, [null], "arguments that are null", _STORED, Severity.INFO, without=[none, empty]
     )
     if _is_hollow(empty, none):
+        line, column = _left_empty(subject, empty)
         yield Cause(
             key="hollow",
             message=f"{what} leave nothing where a value must stand",
             consequence="The model is shown a call that is no JSON, and that no parser reads.",
             sights=(at(empty, f"{FUNCTION}/name", "no arguments follow"),),
+            line=line,
+            column=column,
             severity=Severity.INFO,
             fix=_FIX,
         )
+
+
+def _left_empty(subject: Subject, empty: Observation) -> tuple[int, int]:
+    """Where the empty text is printed."""
+    found = bounds(empty, f"{FUNCTION}/name")
+    ran = subject.trace.rendered(empty.case).lines
+    if empty.prompt is None or found is None:
+        return 0, 0
+    return printed_empty(subject.syntax.prints, empty.prompt, ARGUMENTS, found[1], ran)
 
 
 def _takes_text(subject: Subject, way: Variant) -> bool:
