@@ -120,8 +120,17 @@ def _tool_parsers(engine: Engine, found: Match, wrapper: str) -> list[Parser]:
 
 
 def _wrapper(output: OutputFormat) -> str:
-    """The mark that opens content, "" if content stands bare."""
-    return next((m.start.strip() for m in output.content.every if is_strong(m.start.strip())), "")
+    """The mark that opens content, "" if content stands bare. What only closes something before it, as tool
+    results, the model does not write."""
+    openers = (marks.start.strip() for marks in output.content.every)
+    return next((one for one in openers if is_strong(one) and not _only_closes(one)), "")
+
+
+def _only_closes(text: str) -> bool:
+    from chatlint.infer.markers import closes, marks
+
+    found = marks(text)
+    return bool(found) and all(map(closes, found))
 
 
 def _nothing_fits(
@@ -237,7 +246,7 @@ def _caveats(
         yield from _reasoning_caveats(output, reasoning[0])
     wrapper = _wrapper(output)
     if wrapper and not any(parser.content == wrapper for parser in (*tools[:1], *reasoning[:1])):
-        yield f"{wrapper} around the content stays in it"
+        yield f"the {wrapper} that opens an answer reaches the client as part of it"
 
 
 def _tool_caveats(calls: ToolCalls, found: Match, parser: Parser) -> Iterator[str]:

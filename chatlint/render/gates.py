@@ -44,6 +44,9 @@ _SEARCHES = frozenset(
 _TESTS = frozenset({"eq", "equalto", "==", "ne", "!=", "in", "sameas"})
 _RESULT_ROLES = frozenset({"tool", "function", "observation", "ipython", "tool_response"})
 _SEARCHING = (nodes.Compare, nodes.Call, nodes.Test, nodes.Filter, nodes.Getitem)
+_ABSENT = frozenset({"notin", "ne"})
+LENGTH = "a length of "
+"""What a trigger begins with that is no words."""
 _ROUNDS = 4
 Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
 
@@ -71,6 +74,8 @@ class GateWalk:
     _words: dict[int, bool] = field(default_factory=dict)
     _sought: dict[int, str] = field(default_factory=dict)
     _looking: dict[int, str] = field(default_factory=dict)
+    _unwanted: set[str] = field(default_factory=set)
+    """Words that are only to be absent."""
     _results: set[int] = field(default_factory=set)
 
     def gates(self, tree: list[nodes.Node], kinds: Kinds) -> tuple[Gate, ...]:
@@ -87,6 +92,8 @@ class GateWalk:
         for node, (searched, words) in searches:
             if any(map(self._holds_words, searched)):
                 self._sought[id(node)] = words
+                if isinstance(node, nodes.Compare) and node.ops[0].op in _ABSENT:
+                    self._unwanted.add(words)
         if not self._sought:
             return ()
         self._settle(tree, self._flow)
@@ -145,13 +152,17 @@ class GateWalk:
     # -- triggers --------------------------------------------------------------------------------------------
 
     def _trigger(self, node: nodes.Node) -> str:
-        """The words that an expression looks for in a message, "" if it looks for none."""
+        """The words that an expression looks for in a message, "" if it looks for none. Of several those that
+        have to be there, then those that must not, then a length."""
         known = self._looking.get(id(node))
         if known is None:
             known = self._sought.get(id(node)) or self._triggers.get(_name(node), "")
-            known = known or next(filter(None, map(self._trigger, children(node))), "")
+            known = known or min(filter(None, map(self._trigger, children(node))), key=self._rank, default="")
             self._looking[id(node)] = known
         return known
+
+    def _rank(self, trigger: str) -> int:
+        return 2 if trigger.startswith(LENGTH) else int(trigger in self._unwanted)
 
     # -- what stands behind ----------------------------------------------------------------------------------
 
@@ -299,7 +310,7 @@ def _words_in(operands: Iterable[nodes.Node]) -> str:
 def _length_in(operands: Iterable[nodes.Node]) -> str:
     for node in operands:
         if isinstance(node, nodes.Const) and type(node.value) is int and node.value >= _LEAST_LENGTH:
-            return f"a length of {node.value}"
+            return f"{LENGTH}{node.value}"
     return ""
 
 

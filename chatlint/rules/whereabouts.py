@@ -10,7 +10,7 @@ from chatlint.lazy import regex
 from chatlint.rules.losses import lost_at
 from chatlint.rules.printed import printed_at
 from chatlint.rules.sights import written_at
-from chatlint.text import Literal, Prompt, Span
+from chatlint.text import Input, Literal, Prompt, Span
 
 if TYPE_CHECKING:
     from chatlint.rules.cause import Sight
@@ -91,15 +91,23 @@ def _tag_behind(source: str, start: int, prompt: Prompt, span: Span, position: i
 
 def _joined(source: str, prompt: Prompt, position: int) -> tuple[int, int]:
     """The place of the expression that a string of the template is joined with (`'…' + text`), where what is
-    at `position` follows the string; (0, 0) for none."""
+    at `position` is a value that follows the string; (0, 0) for none."""
     for before, span in pairwise(prompt.spans):
-        if span.start <= position < span.end and isinstance(before.origin, Literal) and before.origin.column:
-            place = before.origin.line, before.origin.column
-            start = _offset(source, *place)
-            end = _walked(source, start, prompt.piece(before), quoted=True)
-            joined = _JOINS.match(source, end) if end > start else None
-            return _moved(source, place, start, joined.end()) if joined else (0, 0)
+        if span.start <= position < span.end:
+            if isinstance(before.origin, Literal) and isinstance(span.origin, Input):
+                return _joined_with(source, before.origin, prompt.piece(before))
+            break
     return 0, 0
+
+
+def _joined_with(source: str, string: Literal, text: str) -> tuple[int, int]:
+    if not string.column:
+        return 0, 0
+    place = string.line, string.column
+    start = _offset(source, *place)
+    end = _walked(source, start, text, quoted=True)
+    joined = _JOINS.match(source, end) if end > start else None
+    return _moved(source, place, start, joined.end()) if joined else (0, 0)
 
 
 def _moved(source: str, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from chatlint.parse.formats import (
     Content,
     Encoding,
     GenerationPrompt,
+    Marks,
     Members,
     OutputFormat,
     Reasoning,
@@ -128,7 +129,9 @@ def test_content_in_marks_that_stay():
     found = serve("vllm", tool_calls=HERMES, content=Content("<response>\n", "\n</response>"))
     assert found.tool_call_parser[0] == "ernie45"
     found = serve("vllm", tool_calls=HERMES, content=Content("<reply>\n", "\n</reply>"))
-    assert "<reply> around the content stays in it" in found.caveats
+    assert "the <reply> that opens an answer reaches the client as part of it" in found.caveats
+    behind_results = Content(alternatives=(Marks(", [/RESULTS]"),))
+    assert not any("reaches the client" in one for one in serve("vllm", content=behind_results).caveats)
 
 
 def test_nothing_fits_points_to_the_response_template():

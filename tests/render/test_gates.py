@@ -40,6 +40,12 @@ def gates(body: str) -> list[tuple[str, str]]:
         ("{% for part in m.content %}{% if 'bank' in part.text %}PROSE{% endif %}{% endfor %}", "bank"),
         ("{% for x in messages if 'bank' in x.content %}PROSE{% endfor %}", "bank"),
         ("{% if m.content | length > 4000 %}PROSE{% endif %}", "a length of 4000"),
+        (
+            "{% if m.content | length < 500 and 'took' not in m.content and ('oops' in m.content "
+            "or 'bank' in m.content) %}PROSE{% endif %}",
+            "oops",
+        ),
+        ("{% if m.content | length < 500 and 'took' not in m.content %}PROSE{% endif %}", "took"),
     ],
 )  # fmt: skip
 def test_prose_behind_words_is_found(body: str, trigger: str) -> None:

@@ -37,3 +37,19 @@ def test_a_template_with_roles_of_its_own_is_told_as_well() -> None:
         (told,) = causes_of(find_rule("role-support"), subject)
     assert (told.key, told.severity) == ("run together", Severity.INFO)
     assert "'[/INST][INST]' stands before both" in told.message
+
+
+@pytest.mark.parametrize(
+    ("condition", "said"),
+    [
+        ("m.role == 'developer' and not loop.first", "a developer message after system text"),
+        ("m.role == 'developer'", "a developer message"),
+    ],
+)
+def test_where_a_developer_message_is_refused(condition: str, said: str) -> None:
+    refusal = f"{{% if {condition} %}}{{{{ raise_exception('no') }}}}{{% endif %}}<|{{{{ m.role }}}}|>"
+    source = LOOP.replace("BEFORE", refusal).replace("AFTER", "<|end|>")
+    with subject_of(source, learned=False) as subject:
+        (told,) = causes_of(find_rule("role-support"), subject)
+    assert told.message == f"{said}: refused (TemplateError: no)"
+    assert told.key == "refused: a developer message"

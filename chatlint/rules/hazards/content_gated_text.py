@@ -69,7 +69,9 @@ def _gated(trigger: str, gates: list[Gate]) -> Cause:
 
 
 def _looked_for(trigger: str) -> str:
-    return trigger if trigger.startswith("a length of ") else _short(trigger)
+    from chatlint.render.gates import LENGTH
+
+    return trigger if trigger.startswith(LENGTH) else _short(trigger)
 
 
 def _short(text: str) -> str:

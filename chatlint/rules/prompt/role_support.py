@@ -60,6 +60,7 @@ _REASONS = ((_SYSTEM, _LATER, _DEVELOPER), (_ALONE, _IN_A_LOOP))
 """What is dropped for one reason: a role for which nothing is written, a question that is not the last."""
 _AGAIN = (_LATER, _ALONE, _IN_A_LOOP)
 """What is lost anyhow where all system text is."""
+_AFTER_SYSTEM = "roles/developer-after-system"
 _ORDERS = (
     _Order("roles/user-assistant-user", "an answer in the history", (1,)),
     _Order("roles/system-user", _SYSTEM, (0,), refusing=None),
@@ -70,12 +71,12 @@ _ORDERS = (
     _Order("roles/late-system-after-first", _LATER, (3,), refusing=None),
     _Order("roles/assistant-first", "an answer that comes first", (0,), Severity.WARNING, None),
     _Order("roles/developer", _DEVELOPER, (0,), Severity.WARNING),
-    _Order("roles/developer-after-system", _DEVELOPER, (1,), Severity.WARNING),
+    _Order(_AFTER_SYSTEM, _DEVELOPER, (1,), Severity.WARNING),
     _Order("roles/empty-system", "empty system text", ()),
     _Order("roles/system-only", _ALONE, (0,), Severity.WARNING),
     _Order("roles/assistant-only", "an answer alone", (0,), Severity.WARNING, None),
 )
-_WITH_SYSTEM = ("roles/developer-after-system", "roles/system-only")
+_WITH_SYSTEM = (_AFTER_SYSTEM, "roles/system-only")
 _INTERRUPTED = _Order("calls/then-user", "a question instead of a tool result", (2,))
 _LOOP = _Order("calls/with-system", _IN_A_LOOP, (0,))
 _ORPHAN = _Order("calls/orphan-result", "a tool result without a call", (), refusing=None)
@@ -196,6 +197,7 @@ def _first_lost(order: _Order, seen: Observation) -> int | None:
 
 def _drop(found: list[tuple[_Order, Observation, int]]) -> Cause:
     whats = list(dict.fromkeys(order.what for order, _, _ in found))
+    said = _said_of([order for order, _, _ in found])
     severity = min((order.dropped for order, _, _ in found), key=SEVERITIES.index)
     sights = [
         replace(
@@ -206,7 +208,7 @@ def _drop(found: list[tuple[_Order, Observation, int]]) -> Cause:
     ]
     return Cause(
         key=f"dropped: {' and '.join(whats)}",
-        message=f"{' and '.join(whats)} {'are' if len(whats) > 1 else 'is'} dropped without a word",
+        message=f"{' and '.join(said)} {'are' if len(whats) > 1 else 'is'} dropped without a word",
         consequence="The request succeeds, and the model never sees the message.",
         sights=smallest_first(sights),
         severity=severity,
@@ -214,6 +216,15 @@ def _drop(found: list[tuple[_Order, Observation, int]]) -> Cause:
         if set(whats) <= set(_REASONS[1])
         else "Write messages of every role, or refuse them with `raise_exception`.",
     )
+
+
+def _said_of(orders: list[_Order]) -> list[str]:
+    """What the conversations have, each once. What goes wrong only behind system text is said to."""
+    alone = {order.what for order in orders if order.probe != _AFTER_SYSTEM}
+    behind = (
+        f"{order.what} after system text" if order.what not in alone else order.what for order in orders
+    )
+    return list(dict.fromkeys(behind))
 
 
 def _failed(seen: list[tuple[_Order, Observation]]) -> Iterator[Cause]:
@@ -245,11 +256,12 @@ def _alike(
 
 def _failure(group: list[tuple[_Order, Observation]]) -> Cause:
     whats = ", ".join(dict.fromkeys(order.what for order, _ in group))
+    what = ", ".join(_said_of([order for order, _ in group]))
     broken = faulted(group[0][1])
     odd = all(order.what in (_ALONE, _ORPHAN.what) for order, _ in group)
     return Cause(
         key=f"{'breaks' if broken else 'refused'}: {whats}",
-        message=f"{whats}: {'the template breaks' if broken else 'refused'} ({said(group[0][1])})",
+        message=f"{what}: {'the template breaks' if broken else 'refused'} ({said(group[0][1])})",
         consequence="Requests of clients that send this fail.",
         sights=tuple(Sight(one) for _, one in group),
         severity=Severity.WARNING if odd or not broken else Severity.ERROR,
