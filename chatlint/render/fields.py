@@ -8,13 +8,15 @@ Rounds over the assignments are few and bounded: real templates settle within fo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
 
 from jinja2 import nodes
 
 from chatlint.records import dataclass, field
 
 Places = frozenset[str]
+PlaceOf: TypeAlias = "Callable[[nodes.Node], tuple[int, int]]"
 _NOWHERE: Places = frozenset()
 # Nodes that have something to say: most of a tree has not.
 _FLOWING = frozenset((nodes.Assign, nodes.For, nodes.With, nodes.Call))
@@ -37,6 +39,12 @@ class Read:
 
     pattern: str
     line: int
+    column: int = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Line and column, the column 0 where it is not known."""
+        return self.line, self.column
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,12 @@ class RoleLiteral:
     line: int
     index: int | None = None
     owner: str = ""
+    column: int = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Line and column, the column 0 where it is not known."""
+        return self.line, self.column
 
     def may_be(self, index: int, count: int) -> bool:
         """Whether it may be about the message at `index` of `count`."""
@@ -97,23 +111,29 @@ class FieldWalk:
                 break
         self._memo.clear()
 
-    def reads(self, tree: Iterable[nodes.Node]) -> tuple[Read, ...]:
-        """Members read, each pattern and line once, in document order."""
+    def reads(self, tree: Iterable[nodes.Node], place_of: PlaceOf) -> tuple[Read, ...]:
+        """Members read, each pattern and place once, in document order."""
         known = list(tree)
         methods = {id(node.node) for node in known if isinstance(node, nodes.Call)}
         members = [node for node in known if type(node) in _READING and id(node) not in methods]
-        found = {Read(pattern, node.lineno) for node in members for pattern in self._members(node)}
-        return tuple(sorted(found, key=lambda read: (read.line, read.pattern)))
+        found = {
+            Read(pattern, node.lineno, _column(node, place_of))
+            for node in members
+            for pattern in self._members(node)
+        }
+        return tuple(sorted(found, key=lambda read: (read.line, read.pattern, read.column)))
 
-    def roles(self, tree: Iterable[nodes.Node]) -> tuple[RoleLiteral, ...]:
+    def roles(self, tree: Iterable[nodes.Node], place_of: PlaceOf) -> tuple[RoleLiteral, ...]:
         """Roles compared with, in document order."""
         found = {
-            RoleLiteral(role, node.lineno, *_asked(node))
+            RoleLiteral(role, node.lineno, *_asked(node), _column(node, place_of))
             for node in tree
             if type(node) in _COMPARING
             for role in self._role_texts(node)
         }
-        return tuple(sorted(found, key=lambda one: (one.line, one.role, one.owner, str(one.index))))
+        return tuple(
+            sorted(found, key=lambda one: (one.line, one.role, one.owner, str(one.index), one.column))
+        )
 
     def method_use(self, call: nodes.Call) -> MethodUse | None:
         """The method that a call names, if it is one."""
@@ -303,6 +323,12 @@ def _below(places: Places, member: str) -> Places:
 
 def _constant_text(node: nodes.Node | None) -> str:
     return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else ""
+
+
+def _column(node: nodes.Node, place_of: PlaceOf) -> int:
+    """Where an expression begins in the line that it is said to be on."""
+    line, column = place_of(node)
+    return column if line == node.lineno else 0
 
 
 def _asked(node: nodes.Node) -> tuple[int | None, str]:

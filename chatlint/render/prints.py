@@ -32,15 +32,28 @@ def prints_of(
 ) -> tuple[Print, ...]:
     """What output statements print, in document order. `places` gives the parts of a conversation that an
     expression may be."""
-    starts = line_starts(normalised(source))
+    place_of = placer(source)
     found = {
-        Print(pattern, *line_and_column(starts, offset))
+        Print(pattern, *place)
         for output in outputs
         for node in _holding(output, places)
-        if (offset := _offset(node)) is not None
+        if (place := place_of(node)) != (0, 0)
         for pattern in places(node)
     }
     return tuple(sorted(found, key=lambda one: (one.line, one.column, one.pattern)))
+
+
+def placer(source: str) -> Callable[[nodes.Node], tuple[int, int]]:
+    """What tells the one-based line and column at which an expression begins; (0, 0) where that is not
+    known."""
+    starts = line_starts(normalised(source))
+
+    def place_of(node: nodes.Node) -> tuple[int, int]:
+        offset = _offset(node)
+        offset = _first_offset(node) if offset is None else offset
+        return (0, 0) if offset is None else line_and_column(starts, offset)
+
+    return place_of
 
 
 def _holding(output: nodes.Node, places: Callable[[nodes.Node], frozenset[str]]) -> Iterator[nodes.Node]:
@@ -59,6 +72,17 @@ def _holding(output: nodes.Node, places: Callable[[nodes.Node], frozenset[str]])
 
 def _calls_by_name(node: nodes.Node) -> bool:
     return isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name)
+
+
+def _first_offset(node: nodes.Node) -> int | None:
+    """Where the first thing in an expression stands that has a known place: a text, say."""
+    stack = [node]
+    while stack:
+        found = stack.pop()
+        if (offset := offset_of(found)) is not None:
+            return offset
+        stack += reversed(children(found))
+    return None
 
 
 def _offset(node: nodes.Node) -> int | None:

@@ -97,7 +97,11 @@ class Syntax:
 
     def reads_of(self, pattern: str) -> tuple[int, ...]:
         """Lines where the member that `pattern` names is read; `*` stands for any element."""
-        return tuple(read.line for read in self.reads if read.pattern == pattern)
+        return tuple(dict.fromkeys(line for line, _ in self.read_places(pattern)))
+
+    def read_places(self, pattern: str) -> tuple[tuple[int, int], ...]:
+        """Lines and columns where the member that `pattern` names is read."""
+        return tuple(read.place for read in self.reads if read.pattern == pattern)
 
     def reads_field(self, owner: str, name: str) -> bool:
         """Whether a member `name` of what `owner` names is read."""
@@ -173,7 +177,7 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     from chatlint.render.growth import growth_of
     from chatlint.render.manners import loops_over_content
     from chatlint.render.names import NameWalk
-    from chatlint.render.prints import prints_of
+    from chatlint.render.prints import placer, prints_of
 
     tree = list(_nodes(root))
     kinds: dict[type[nodes.Node], list[nodes.Node]] = {}
@@ -182,14 +186,14 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
     names, members = NameWalk(), FieldWalk()
     names.visit(root)
     members.settle(tree)
-    texts = texts_of(tree)
+    texts, place_of = texts_of(tree), placer(source)
     constructs, dead = constructs_of(kinds, source, dead_nodes(root, kinds))
     return Syntax(
         variables=names.variables(),
         loop_sets=names.loop_sets(),
-        reads=members.reads(tree),
+        reads=members.reads(tree, place_of),
         prints=prints_of(kinds.get(nodes.Output, ()), members.places, source),
-        roles=members.roles(tree),
+        roles=members.roles(tree, place_of),
         methods=_methods(tree, members),
         filters=_uses(tree, "Filter"),
         tests=_uses(tree, "Test"),

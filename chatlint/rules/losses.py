@@ -9,7 +9,7 @@ for another role before the message beside it is written. Questions about a mess
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from chatlint.lazy import regex
 from chatlint.probe.reading import texts
@@ -17,7 +17,7 @@ from chatlint.rules.printed import printed_at
 from chatlint.rules.sights import bounds, written_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from chatlint.probe.case import Observation
     from chatlint.render.fields import RoleLiteral
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 _MESSAGE, _ANY = regex(r"/messages/(\d+)"), "/messages/*"
 _CONTENT = f"{_ANY}/content"
 _END = 2**31
+_Place: TypeAlias = tuple[int, int]
+_NONE: _Place = (0, 0)
+_LAST: _Place = (_END, 0)
 _NEWLINE = regex(r"\r\n|\r|\n")
 
 
@@ -36,46 +39,83 @@ def lost_at(syntax: Syntax, source: str, sight: Sight) -> tuple[int, int]:
     besides = tuple(_besides(syntax, sight, pointer))
     message = _MESSAGE.match(pointer)
     if message is None:
-        line = next((min(lines) for lines in _reads(syntax, pointer)), 0)
+        place = next((min(places) for places in _reads(syntax, pointer)), _NONE)
     else:
-        lines = [line for line, _ in besides]
-        line = _in_message(syntax, source, sight.observation, pointer, int(message[1]), lines)
-    if line or besides:
-        return (line, 0) if line else besides[0]
-    return min(syntax.reads_of(_pattern(pointer)), default=0), 0
+        place = _in_message(syntax, source, sight.observation, pointer, int(message[1]), besides)
+    if place[0] or besides:
+        return place if place[0] else besides[0]
+    return min(syntax.read_places(_pattern(pointer)), default=_NONE)
+
+
+def column_of_print(syntax: Syntax, sight: Sight, line: int) -> int:
+    """Where in a line the value that a sight says is lost is to be printed: by the only expression that may,
+    or the first behind a question for its message's role. 0 where that cannot be told."""
+    message = _MESSAGE.match(sight.lost)
+    there = [one for one in syntax.prints if one.line == line and one.pattern == _pattern(sight.lost)]
+    if len(there) == 1 or message is None:
+        return there[0].column if there else 0
+    role = sight.observation.case.conversation.messages[int(message[1])].get("role")
+    for one in there:
+        before = max(
+            (known for known in syntax.roles if known.place < (line, one.column)),
+            key=lambda known: known.place,
+            default=None,
+        )
+        if before and before.role == role:
+            return one.column
+    return 0
 
 
 def _in_message(
-    syntax: Syntax, source: str, seen: Observation, pointer: str, index: int, besides: list[int]
-) -> int:
-    """The line about a value of the message at `index`."""
+    syntax: Syntax, source: str, seen: Observation, pointer: str, index: int, besides: Sequence[_Place]
+) -> _Place:
+    """The place about a value of the message at `index`."""
     messages = seen.case.conversation.messages
     roles = [one for one in syntax.roles if one.may_be(index, len(messages))]
-    printing = [one.line for one in syntax.prints if one.pattern == _CONTENT]
+    printing = [(one.line, one.column) for one in syntax.prints if one.pattern == _CONTENT]
     role = str(messages[index].get("role"))
-    begin, end = _branch(roles, role, besides[0] if besides else 0, printing)
-    lines = next(_reads(syntax, pointer), ())
-    if lines:
-        return min([line for line in lines if begin <= line < end] or lines)
+    lines = _NEWLINE.split(source)
+    begin, end = _branch(roles, lines, role, besides[0] if besides else _NONE, printing)
+    places = next(_reads(syntax, pointer), ())
+    if places:
+        return min([place for place in places if _is_behind(begin, place) and place < end] or places)
     in_parts = isinstance(messages[index].get("content"), list)
     of_content = pointer.startswith(f"/messages/{index}/content")
-    if begin and of_content:
-        reads = set(syntax.reads_of(_CONTENT))
-        inside = [line for line in reads if begin <= line < end]
-        return min(inside, default=_before(reads, source, begin) if in_parts else begin)
-    return begin or (0 if of_content and not besides else _for_others(roles, besides))
+    if begin[0] and of_content:
+        reads = set(syntax.read_places(_CONTENT))
+        inside = [place for place in reads if _is_behind(begin, place) and place < end]
+        return min(inside, default=_before(reads, lines, begin) if in_parts else begin)
+    if begin[0]:
+        return begin
+    return _NONE if of_content and not besides else _for_others(roles, lines, besides)
 
 
-def _before(reads: set[int], source: str, begin: int) -> int:
+def _is_behind(begin: _Place, place: _Place) -> bool:
+    """Whether a place is not before another; where in its line it is may not be known."""
+    return place >= begin or (place[0] == begin[0] and not place[1])
+
+
+def _tag_of(lines: list[str], place: _Place) -> _Place:
+    """Where the tag begins that a place is in: what one `if` asks is one question."""
+    line, column = place
+    text = lines[line - 1][: column - 1] if column else lines[line - 1]
+    while (start := max(text.rfind("{%"), text.rfind("{{"))) < 0 and line > 1:
+        line -= 1
+        text = lines[line - 1]
+    return line, start + 1
+
+
+def _before(reads: set[_Place], lines: list[str], begin: _Place) -> _Place:
     """The last lines in a row, before a role's branch and no deeper than that, that read content: what takes
     no parts may stand there. The branch if there are none."""
-    lines = _NEWLINE.split(source)
-    room = _indentation(lines[begin - 1])
-    near = {one for one in reads if one < begin and _indentation(lines[one - 1]) <= room}
-    last = max(near, default=begin)
+    room = _indentation(lines[begin[0] - 1])
+    near = {one[0] for one in reads if one < begin and _indentation(lines[one[0] - 1]) <= room}
+    if not near:
+        return begin
+    last = max(near)
     while last - 1 in near:
         last -= 1
-    return last
+    return min(one for one in reads if one[0] == last)
 
 
 def _indentation(line: str) -> int:
@@ -84,43 +124,50 @@ def _indentation(line: str) -> int:
     return len(line) - len(tag) if tag.startswith("{") else _END
 
 
-def _for_others(roles: list[RoleLiteral], besides: list[int]) -> int:
-    """The last question for a role before one of these lines, the first for which there is one; else the
-    first question, 0 for none."""
-    before = ([one.line for one in roles if one.line <= line] for line in besides)
-    return next((max(lines) for lines in before if lines), min((one.line for one in roles), default=0))
+def _for_others(roles: list[RoleLiteral], lines: list[str], besides: Sequence[_Place]) -> _Place:
+    """The last question for a role before one of these places, the first for which there is one; else the
+    first question, (0, 0) for none."""
+    before = ([one.place for one in roles if one.place <= place] for place in besides)
+    first = min((one.place for one in roles), default=_NONE)
+    last = next((max(places) for places in before if places), first)
+    tag = _tag_of(lines, last) if last[0] else _NONE
+    return min((one.place for one in roles if tag <= one.place <= last), default=last)
 
 
-def _branch(roles: list[RoleLiteral], role: str, beside: int, printing: list[int]) -> tuple[int, int]:
-    """The lines in which a template that asks for this role writes its messages: the question nearest to
+def _branch(
+    roles: list[RoleLiteral], lines: list[str], role: str, beside: _Place, printing: list[_Place]
+) -> tuple[_Place, _Place]:
+    """Between which places a template that asks for this role writes its messages: the question nearest to
     where the message beside it is written, of the variable that is asked most, up to the next for another
     role. Where none is beside it, a question that contents are printed behind goes before one that only looks
-    for a message. (0, `_END`) if nobody asks."""
+    for a message. The whole template if nobody asks, from (0, 0) on."""
     owners = Counter(one.owner for one in roles)
     chain = max(owners, key=owners.__getitem__, default="")
-    asked = {one.line for one in roles if one.role == role}
-    asked = {one.line for one in roles if one.role == role and one.owner == chain} or asked
+    asked = {one.place for one in roles if one.role == role}
+    asked = {one.place for one in roles if one.role == role and one.owner == chain} or asked
     if not asked:
-        return 0, _END
-    others = [one.line for one in roles if one.role != role]
+        return _NONE, _LAST
+    others = [one.place for one in roles if one.role != role]
 
-    def end_of(begin: int) -> int:
-        return min((line for line in others if line > begin), default=_END)
+    def end_of(begin: _Place) -> _Place:
+        tag = _tag_of(lines, begin)
+        return min((one for one in others if one > begin and _tag_of(lines, one) != tag), default=_LAST)
 
-    if not beside:
-        asked = {one for one in asked if any(one <= line < end_of(one) for line in printing)} or asked
-    begin = min(asked, key=lambda line: (abs(line - beside) if beside else 0, line))
+    if not beside[0]:
+        asked = {one for one in asked if any(one <= place < end_of(one) for place in printing)} or asked
+        return min(asked), end_of(min(asked))
+    begin = min(asked, key=lambda one: (abs(one[0] - beside[0]), abs(one[1] - beside[1]), one))
     return begin, end_of(begin)
 
 
-def _reads(syntax: Syntax, pointer: str) -> Iterator[tuple[int, ...]]:
-    """Lines that read a value or what holds it, inside a message. Content is read for every role, so that
+def _reads(syntax: Syntax, pointer: str) -> Iterator[tuple[_Place, ...]]:
+    """Places that read a value or what holds it, inside a message. Content is read for every role, so that
     where it is read says nothing by itself."""
     pattern = _pattern(pointer)
     while pattern.count("/") > 1 and pattern != _ANY and not pattern.startswith(_CONTENT):
-        lines = syntax.reads_of(pattern)
-        if lines:
-            yield lines
+        places = syntax.read_places(pattern)
+        if places:
+            yield places
         pattern = pattern.rpartition("/")[0].removesuffix("/*")
 
 

@@ -19,7 +19,7 @@ from chatlint.rules.folding import folded
 from chatlint.rules.rule import Rule, Stage
 from chatlint.rules.selection import Selection
 from chatlint.rules.severity import rank
-from chatlint.rules.whereabouts import whereabouts
+from chatlint.rules.whereabouts import broke_at, whereabouts
 from chatlint.source.package import Failure
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _place(subject: Subject, cause: Cause, sights: Iterable[Sight]) -> tuple[int
         return cause.line, cause.column
     for sight in sights:
         failure = sight.observation.failure
-        place = (failure.line, 0) if failure else whereabouts(subject, sight)
+        place = broke_at(subject, sight, failure) if failure else whereabouts(subject, sight)
         if place != (0, 0):
             return place
     return 0, 0

@@ -7,15 +7,17 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from chatlint.lazy import regex
-from chatlint.rules.losses import lost_at
+from chatlint.rules.losses import column_of_print, lost_at
 from chatlint.rules.printed import printed_at
 from chatlint.rules.sights import written_at
 from chatlint.text import Input, Literal, Prompt, Span
 
 if TYPE_CHECKING:
+    from chatlint.render.rendered import RenderFailure
     from chatlint.rules.cause import Sight
     from chatlint.rules.subject import Subject
 
+_REFUSAL = "raise_exception"
 _NEWLINE = regex(r"\r\n|\r|\n")
 _ESCAPE = regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
 _PRINTS = regex(r"(?=\{\{)|\s+(?=\{\{-)")
@@ -39,6 +41,18 @@ def whereabouts(subject: Subject, sight: Sight) -> tuple[int, int]:
     printed = printed if printed[0] else _joined(source, prompt, sight.start)
     printed = printed if printed[0] else printed_at(subject.syntax.prints, prompt, sight.start, ran)
     return _tag_around(source, printed) if printed[0] else _in_literal(source, prompt, sight.start)
+
+
+def broke_at(subject: Subject, sight: Sight, failure: RenderFailure) -> tuple[int, int]:
+    """One-based line and column (0 where unknown) of what failed: the refusal, or what prints the value that
+    it is about."""
+    line = failure.line
+    lines = _NEWLINE.split(subject.template.text)
+    source = lines[line - 1] if 0 < line <= len(lines) else ""
+    said = source.find(failure.message) if failure.message else -1
+    if (raised := source.rfind(_REFUSAL, 0, max(said, 0))) >= 0:
+        return line, raised + 1
+    return line, column_of_print(subject.syntax, sight, line) if sight.lost else 0
 
 
 def _marks_the_rest(prompt: Prompt, sight: Sight) -> bool:

@@ -82,6 +82,12 @@ THOUGHTS = """{%- for m in messages %}
 {%- endfor %}<|end|>
 {% endfor %}{% if add_generation_prompt %}<|assistant|>{% endif %}"""
 
+ONE_LINE = (
+    "{% for m in messages %}{% if m.role == 'user' %}{{ '<u>' + m.content }}"
+    "{% elif m.role == 'developer' %}{{ raise_exception('no developers') }}"
+    "{% else %}{{ '<a>' + m.content }}{% endif %}<|end|>{% endfor %}"
+)
+
 JOINED = """{%- macro text_of(content, short) %}{% if short %}{{ content[:9] }}{% else %}{{ content | trim }}{% endif %}{% endmacro %}
 {%- for m in messages %}
 <|{{ m.role }}|>
@@ -96,8 +102,10 @@ JOINED = """{%- macro text_of(content, short) %}{% if short %}{{ content[:9] }}{
         (CALLS, "argument-shape", (15, 1)),
         (CALLS, "ambiguous-value", (10, 1)),
         (JSON_CALLS, "empty-arguments", (8, 5)),
-        (SEARCH, "content-shape", (6, 0)),
+        (SEARCH, "content-shape", (6, 8)),
         (THOUGHTS, "reasoning-history", (6, 1)),
+        (ONE_LINE, "content-shape", (1, 60)),
+        (ONE_LINE, "role-support", (1, 107)),
         (JOINED, "content-altered", (5, 12)),
     ],
 )

@@ -57,7 +57,7 @@ def test_a_lost_message_is_where_its_role_is_asked_for():
     source = LOOP.replace("U {{ m.content }}", "U")
     with subject_of(source, learned=False) as subject:
         seen = subject.trace.see("roles/user")
-        assert whereabouts(subject, at_end(seen, lost="/messages/0")) == (2, 0)
+        assert whereabouts(subject, at_end(seen, lost="/messages/0")) == (2, 8)
 
 
 def test_null_is_where_it_is_printed():
@@ -87,20 +87,24 @@ T {{ text }}
 
 
 @pytest.mark.parametrize(
-    ("probe", "pointer", "line"),
+    ("probe", "pointer", "place"),
     [
-        ("roles/two-systems", "/messages/1", 7),  # the question for the first message is not about it
-        ("roles/late-system", "/messages/2", 9),
-        ("roles/developer", "/messages/0", 7),
-        ("content/two-parts", "/messages/0/content", 6),
-        ("content/two-parts-assistant", "/messages/1/content", 10),
-        ("content/two-parts-result", "/messages/2/content", 6),  # 8 and 10 are in the branches of others
+        ("roles/two-systems", "/messages/1", (7, 8)),  # the question for the first message is not about it
+        ("roles/late-system", "/messages/2", (9, 10)),
+        ("roles/developer", "/messages/0", (7, 8)),
+        ("content/two-parts", "/messages/0/content", (6, 16)),
+        ("content/two-parts-assistant", "/messages/1/content", (10, 10)),
+        (
+            "content/two-parts-result",
+            "/messages/2/content",
+            (6, 16),
+        ),  # 8 and 10 are in the branches of others
     ],
 )
-def test_what_is_lost_is_where_an_author_has_to_change_something(probe, pointer, line):
+def test_what_is_lost_is_where_an_author_has_to_change_something(probe, pointer, place):
     with subject_of(PARTED, learned=False) as subject:
         seen = subject.trace.see(probe)
-        assert whereabouts(subject, at_end(seen, lost=pointer)) == (line, 0)
+        assert whereabouts(subject, at_end(seen, lost=pointer)) == place
 
 
 def test_what_is_lost_beside_a_call_is_where_calls_are_asked_for():
@@ -108,7 +112,7 @@ def test_what_is_lost_beside_a_call_is_where_calls_are_asked_for():
     with subject_of(source, learned=False) as subject:
         seen = subject.trace.see("calls/one-result", content="text")
         sight = at_end(seen, lost="/messages/1/content", asked="/messages/1/tool_calls")
-        assert whereabouts(subject, sight) == (5, 0)
+        assert whereabouts(subject, sight) == (5, 11)
 
 
 def test_what_is_written_is_where_its_text_stands():
@@ -151,7 +155,7 @@ def test_lost_content_is_where_content_is_read_if_nothing_else_is_known():
     source = (
         "<|s|>\n{% for m in messages %}{% for part in m.content %}{{ part.text }}{% endfor %}{% endfor %}"
     )
-    assert line_of(source, "/messages/0/content") == (2, 0)
+    assert line_of(source, "/messages/0/content") == (2, 39)
 
 
 @given(
