@@ -42,8 +42,8 @@ def printed_at(
         case Input(pointer, _, key) if not pointer.endswith(_STRUCTURE):
             named = pointer.rpartition("/")[0] if key else pointer
             fitting = [one for one in prints if _fits(one.pattern, named)]
-            fitting = [one for one in fitting if one.line in ran] or fitting
-            found = _only(_between(fitting, before, behind))
+            there = [one for one in fitting if one.line in ran] or fitting
+            found = _only(_between(there, before, behind))
             return found or (elsewhere and _only(fitting)) or (0, 0)
         case Computed(line) if prompt.piece(span) in _WORDS:
             there = [one for one in _between(list(prints), before, behind) if one.line == line]

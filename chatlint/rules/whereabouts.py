@@ -22,6 +22,7 @@ _NEWLINE = regex(r"\r\n|\r|\n")
 _ESCAPE = regex(r"\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-7]{1,3}|.)", re.S)
 _PRINTS = regex(r"(?=\{\{)|\s+(?=\{\{-)")
 _JOINS = regex(r"['\"]\s*[+~]\s*(?=[A-Za-z_])")
+_PRINTS_NEXT = regex(r"['\"]\s*-?\}\}\s*(?=\{\{)")
 _BEFORE_EXPRESSION = "-+( \t\r\n"
 
 
@@ -104,8 +105,8 @@ def _tag_behind(source: str, start: int, prompt: Prompt, span: Span, position: i
 
 
 def _joined(source: str, prompt: Prompt, position: int) -> tuple[int, int]:
-    """The place of the expression that a string of the template is joined with (`'…' + text`), where what is
-    at `position` is a value that follows the string; (0, 0) for none."""
+    """The place of the expression that a string of the template is joined with (`'…' + text`), or of the `{{`
+    right behind it, where what is at `position` is a value that follows the string; (0, 0) for none."""
     for before, span in pairwise(prompt.spans):
         if span.start <= position < span.end:
             if isinstance(before.origin, Literal) and isinstance(span.origin, Input):
@@ -120,8 +121,8 @@ def _joined_with(source: str, string: Literal, text: str) -> tuple[int, int]:
     place = string.line, string.column
     start = _offset(source, *place)
     end = _walked(source, start, text, quoted=True)
-    joined = _JOINS.match(source, end) if end > start else None
-    return _moved(source, place, start, joined.end()) if joined else (0, 0)
+    behind = _JOINS.match(source, end) or _PRINTS_NEXT.match(source, end) if end > start else None
+    return _moved(source, place, start, behind.end()) if behind else (0, 0)
 
 
 def _moved(source: str, place: tuple[int, int], start: int, end: int) -> tuple[int, int]:

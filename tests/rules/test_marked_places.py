@@ -107,6 +107,7 @@ JOINED = """{%- macro text_of(content, short) %}{% if short %}{{ content[:9] }}{
         (ONE_LINE, "content-shape", (1, 60)),
         (ONE_LINE, "role-support", (1, 107)),
         (JOINED, "content-altered", (5, 12)),
+        (JOINED.replace("' + text }}", "' }}\n{{- text }}"), "content-altered", (6, 1)),
     ],
 )
 def test_the_place_is_the_one_to_change(source: str, rule: str, place: tuple[int, int]) -> None:
