@@ -5,6 +5,7 @@ no error and no warning may be new, and every case that passed must give the sam
 case passed that gave a prompt which does not show the fault; a refusal in words counts as well, and must
 stay, unless it is the fault. A case that broke may give a prompt now, and one that shows the fault may give
 another: that of the same conversation in a form which means the same, where there is one (`Mending.alike`).
+No value may vanish with it: neither one that the prompt had, nor one for which there was no prompt.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from chatlint.fix.examined import Examined, Name
+from chatlint.fix.losses import usually_lost, vanished
 from chatlint.records import replace
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules.edits import Mending
@@ -70,12 +72,24 @@ def _severity(rule: Rule, cause: Cause) -> Severity:
 
 
 def _changed(old: Trace, new: Trace, mending: Mending) -> str:
-    """The first case that passed and gives something else now."""
+    """The first case that passed and gives something else now, or loses something."""
     cases = [_renamed(one.case, new, "old") for one in old.observations]
     cases += [_renamed(one.case, old, "new") for one in new.observations]
-    for before, after in zip(old.ask_all(cases), new.ask_all(cases), strict=True):
+    pairs = list(zip(old.ask_all(cases), new.ask_all(cases), strict=True))
+    others = [old.probes.case(probe, {}) for probe in old.probes.ids()]  # also what no rule asks
+    more = list(zip(old.ask_all(others), new.ask_all(others), strict=True))
+    for before, after in (*pairs, *(pair for pair in more if not mending.shows(pair[0]))):
         if not _keeps(before, after, mending):
             return f"{before.case.id} would give another prompt"
+    return _lost([pair for pair in (*pairs, *more) if pair[0].text != pair[1].text], old)
+
+
+def _lost(changed: Iterable[tuple[Observation, Observation]], old: Trace) -> str:
+    """The first value that was in a prompt, or without one, and would be missing."""
+    usual = usually_lost(old.observations)
+    for before, after in changed:
+        if pointer := vanished(before, after, usual):
+            return f"{pointer} of {before.case.id} would be lost"
     return ""
 
 
@@ -112,8 +126,8 @@ def _keeps(before: Observation, after: Observation, mending: Mending) -> bool:
     if before.failure:
         may_change = before.failure.kind is FailureKind.FAULT or mending.shows(before)
         return may_change or _said(after.failure) == _said(before.failure)
-    if mending.shows(before):
-        return after.prompt is not None
+    if mending.shows(before) or any(one.get("content") == [] for one in before.case.conversation.messages):
+        return after.prompt is not None  # no part at all: `[]` says nothing
     return after.prompt is not None and after.text == before.text
 
 

@@ -206,14 +206,16 @@ def as_json(*roots: str) -> Ways:
 
 
 def joined_parts(member: str) -> Ways:
-    """`x.member` that is a list of parts is written as their texts, one after the other."""
+    """`x.member` that is a list of texts is written as they are, one after the other. A list of anything else
+    stays what it was: printed, or refused."""
 
     def ways(source: str) -> Iterator[Edits]:
         return _together(
             one.around(
                 "",
                 f" | map(attribute='text') | join if {one.text} is iterable and {one.text} is not string "
-                f"and {one.text} is not mapping else {one.text}",
+                f"and {one.text} is not mapping and {one.text} | selectattr('type', 'equalto', 'text') "
+                f"| list | length == {one.text} | length else {one.text}",
             )
             for one in _asked(source, member)
         )

@@ -11,6 +11,7 @@ from chatlint.config import Settings
 from chatlint.fix.examined import examined
 from chatlint.fix.mend import Mended, mend
 from chatlint.fix.proof import objection
+from chatlint.probe.trace import Trace
 from chatlint.rules.catalogue import all_rules
 from chatlint.rules.edits import Mending
 from chatlint.source.package import Package, Target, TargetKind, Template, TemplatePlace
@@ -93,7 +94,7 @@ TABLE = [
       "+ {% if tools %}<|tools|>{% for t in tools %}{{ t | tojson }}{% for n, p in ((t.function.parameters or {}).properties or {}).items() %}{% if p.type == 'array' %}{{ p['items'] }}{% endif %}{% endfor %}{% endfor %}<|end|>"]),
     ("content-shape", BARE, "", "",
      ["- {% for m in messages %}<|{{ m.role }}|>{{ m.content }}<|end|>",
-      "+ {% for m in messages %}<|{{ m.role }}|>{{ m.content | map(attribute='text') | join if m.content is iterable and m.content is not string and m.content is not mapping else m.content }}<|end|>"]),
+      "+ {% for m in messages %}<|{{ m.role }}|>{{ m.content | map(attribute='text') | join if m.content is iterable and m.content is not string and m.content is not mapping and m.content | selectattr('type', 'equalto', 'text') | list | length == m.content | length else m.content }}<|end|>"]),
     ("empty-tools-not-neutral", GOOD, "{% if tools %}", "{% if tools is not none and tools is defined %}",
      ["- {% if tools is not none and tools is defined %}<|tools|>{% for t in tools %}{{ t | tojson }}{% endfor %}<|end|>",
       "+ {% if tools is not none and tools %}<|tools|>{% for t in tools %}{{ t | tojson }}{% endfor %}<|end|>"]),
@@ -193,6 +194,47 @@ def test_objections() -> None:
         dead = "{% if messages[0].content == 'never said' %}\nnothing\n{% endif %}\n"
         assert against(dead + GOOD, (1,)) == ""
         assert against(dead + GOOD, (2,)) == "no case reaches the place"
+
+
+TEXTS_ALONE = (
+    "m.content | map(attribute='text') | join if m.content is iterable and m.content is not string "
+    "and m.content is not mapping"
+)
+
+
+@pytest.mark.parametrize("written", ["{{ m.content }}", "{{ '' + m.content }}"])
+def test_what_is_no_text_is_printed_or_refused_as_before(written) -> None:
+    source = without(BARE, "{{ m.content }}", written)
+    result = mended(source, "content-shape")
+    assert result.fixed
+    other = package_of(result.text)
+    with Trace(package_of(source).templates[0]) as old, Trace(other.templates[0]) as new:
+        for probe in ("results/list", "media/image-first", "media/two-images"):
+            before, after = old.see(probe), new.see(probe)
+            assert (before.text, before.failure) == (after.text, after.failure)
+        assert new.see("content/two-parts").text == "<|user|>WalnutKestrel<|end|>\n<|assistant|>"
+
+
+@pytest.mark.parametrize(
+    ("written", "lost"),
+    [
+        ("{{ m.content }}", "/messages/0/content/1/type of media/audio"),
+        ("{{ '' + m.content }}", "/messages/0/content/1/type of media/audio"),
+    ],
+)
+def test_a_fix_that_makes_values_vanish_is_no_fix(written, lost) -> None:
+    """Also in conversations that no rule asks about."""
+    source = without(BARE, "{{ m.content }}", written)
+    package, naive = (
+        package_of(source),
+        package_of(without(BARE, "m.content", f"{TEXTS_ALONE} else m.content")),
+    )
+    with (
+        examined(package, package.templates[0], Settings()) as old,
+        examined(naive, naive.templates[0], Settings()) as new,
+    ):
+        name = next(name for name in old.causes if name[0] == "content-shape")
+        assert objection(old, new, name) == f"{lost} would be lost"
 
 
 def test_every_way_gives_edits_that_fit() -> None:
