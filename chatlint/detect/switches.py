@@ -10,6 +10,7 @@ from chatlint.detect.capability import CALLS_TO, GenerationPrompt, Switch
 from chatlint.detect.footing import Footing
 from chatlint.detect.generation_prompt import added
 from chatlint.detect.kwargs import ABOUT_REASONING, CALLED, NEEDLE, names_of, reasoning_on, spelled, values_of
+from chatlint.detect.media import FORMS
 from chatlint.detect.second_form import second_form
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
@@ -76,13 +77,14 @@ def detect_switches(footing: Footing, contexts: Contexts) -> tuple[Switch, ...]:
 
 def _switch(footing: Footing, contexts: Contexts, name: str) -> Switch:
     """Asked in one question first; where that shows nothing, or reasoning or calls may be concerned, in all
-    contexts."""
+    contexts; where those show nothing, beside reasoning, and beside what few conversations have."""
     if not ABOUT_REASONING.search(name) and values_of(footing, name) != ([CALLED],):
         found = _judged(footing, contexts.shortest, name)
         if found.effect:
             return found
     found = _judged(footing, contexts, name)
-    return found if found.effect else _beside_reasoning(footing, contexts, found)
+    found = found if found.effect else _beside_reasoning(footing, contexts, found)
+    return found if found.effect else _beside_others(footing, contexts, found)
 
 
 def _judged(footing: Footing, contexts: Contexts, name: str) -> Switch:
@@ -124,6 +126,45 @@ def _beside_reasoning(footing: Footing, contexts: Contexts, inert: Switch) -> Sw
     beside = Contexts(variants, tuple(footing.look(probe, variant) for probe, variant in variants))
     found = _judged(footing, beside, inert.name)
     return replace(found, effect=f"{found.effect} (only with {spelled(on)})" if found.effect else "")
+
+
+INLINE = "thoughts in the text"
+_OTHERS = (
+    ("images", "image", "media/two-images"),
+    ("audio", "audio", "media/two-audios"),
+    ("video", "video", "media/two-videos"),
+    ("tools", "tool", "tools/with-system"),
+    ("tool results in parts", "tool", "content/two-parts-result"),
+    ("documents", "document", "documents/given"),
+    (INLINE, "</", "content/inline-thought-followed"),
+)
+"""What a switch may be about beside texts, calls and reasoning, how a source names it, and a probe that has
+it."""
+
+
+def _beside_others(footing: Footing, contexts: Contexts, inert: Switch) -> Switch:
+    """A switch without effect may have one where a conversation has something else in it."""
+    known = any(seen.case.conversation.tools for seen in contexts.unset)
+    read = {line for one in footing.syntax.variables if one.name == inert.name for line in one.lines}
+    for what, word, probe in _OTHERS if inert.values else ():
+        if what == "tools" and known:
+            continue
+        for there in _taken(footing, contexts, probe) if footing.mentions(word) else ():
+            if read.isdisjoint(footing.trace.rendered(there.unset[0].case).lines):
+                continue
+            found = _judged(footing, there, inert.name)
+            if found.effect:
+                return replace(found, effect=f"{found.effect} (only with {what})")
+    return inert
+
+
+def _taken(footing: Footing, contexts: Contexts, probe: str) -> Iterator[Contexts]:
+    """The probe in each form that the template takes."""
+    calls = contexts.variants[-1][1] if probe == "content/two-parts-result" else {}
+    for form in [{"parts": "given", **form} for form in FORMS] if probe.startswith("media/") else [calls]:
+        seen = footing.look(probe, form)
+        if seen.prompt:
+            yield Contexts(((probe, form),), (seen,))
 
 
 def _kwargs_of(contexts: Contexts) -> set[str]:

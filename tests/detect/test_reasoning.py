@@ -116,6 +116,38 @@ def test_a_switch_that_works_only_beside_another():
     assert found.effect == "opening text (only with thinking=true)"
 
 
+@pytest.mark.parametrize(
+    ("written", "effect"),
+    [
+        (
+            "{{ m.content if m.content is string }}"
+            "{% for p in m.content if m.content is not string %}{% if p.type == 'image' %}"
+            "{% if mark %}Picture: {% endif %}<img>{% else %}{{ p.text }}{% endif %}{% endfor %}",
+            "turns (only with images)",
+        ),
+        (
+            "{{ m.content if m.content is string }}"
+            "{% for p in m.content if m.content is not string %}{% if p.type == 'image_url' %}"
+            "{{ '<img/>' if mark else '<img>' }}{% else %}{{ p.text }}{% endif %}{% endfor %}",
+            "turns (only with images)",
+        ),
+        (
+            "{{ (m.content.split('</think>') | last) if mark else m.content }}",
+            "turns (only with thoughts in the text)",
+        ),
+        (
+            "{{ '[' + documents[0].text + ']' if documents and mark }}{{ m.content }}",
+            "opening text (only with documents)",
+        ),
+        ("{{ '' if mark and 'image' in m }}{{ m.content }}", ""),
+    ],
+)
+def test_a_switch_that_works_only_where_a_conversation_has_something_else(written, effect):
+    """What it is read for, texts, calls and reasoning do not have."""
+    text = "{% for m in messages %}<|{{ m.role }}|>" + written + "<|end|>{% endfor %}"
+    assert detected(text).switch("mark").effect == effect
+
+
 def test_the_generation_prompt_by_switch():
     found = detected(
         PLAIN

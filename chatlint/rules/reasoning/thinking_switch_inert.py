@@ -84,12 +84,14 @@ def _starts_otherwise(subject: Subject, switch: Switch) -> bool:
     """Whether a switch decides if the model thinks: it opens or closes reasoning in the generation prompt, or
     is named for it and changes the prompt."""
     from chatlint.detect.kwargs import ABOUT_REASONING
+    from chatlint.detect.switches import INLINE
 
     prompt = subject.format.generation_prompt if subject.format else None
     states = {one.reasoning for one in prompt.by_switch if switch.name in one.switches} if prompt else set()
     if prompt and states - {prompt.reasoning}:
         return True
-    return bool(ABOUT_REASONING.search(switch.name)) and switch.effect not in ("", _KEPT)
+    kept = switch.effect in ("", _KEPT) or INLINE in switch.effect
+    return bool(ABOUT_REASONING.search(switch.name)) and not kept
 
 
 def _cause(subject: Subject, others: list[Switch], *, read: bool) -> Cause:
