@@ -9,8 +9,9 @@ from chatlint.cli import options
 from chatlint.cli.declared import Option
 
 if TYPE_CHECKING:
-    from chatlint.probe.case import Observation
+    from chatlint.probe.case import Case, Observation
     from chatlint.probe.trace import Trace
+    from chatlint.source.package import Package
     from chatlint.text import Prompt
 
 DEFAULT_PROBE = "roles/system-user"
@@ -71,7 +72,7 @@ def show_prompt(
     with opened_in_package(wanted) as (package, trace):
         generation = not (no_generation_prompt or mask)
         asked = probe or (ANSWERED_PROBE if mask and not messages else None)
-        seen = _asked(trace, messages, tools, kwargs, asked, generation)
+        seen = _asked(package, trace, messages, tools, kwargs, asked, generation)
         if seen.prompt is None:
             sys.exit(_refused(seen))
         if tokens or mask:
@@ -83,6 +84,7 @@ def show_prompt(
 
 
 def _asked(
+    package: Package,
     trace: Trace,
     messages: str | None,
     tools: str | None,
@@ -100,7 +102,7 @@ def _asked(
     if messages:
         conversation = read_conversation(messages, tools, kwargs)
         return trace.ask_conversation("messages", conversation, add_generation_prompt=generation)
-    case = trace.case_of(probe or DEFAULT_PROBE)
+    case = _case(package, trace, probe or DEFAULT_PROBE)
     if not tools and not kwargs and generation:
         return trace.ask(case)
     conversation = replace(
@@ -114,6 +116,24 @@ def _asked(
         add_generation_prompt=generation and case.add_generation_prompt,
         continue_final_message=case.continue_final_message,
     )
+
+
+def _case(package: Package, trace: Trace, case_id: str) -> Case:
+    """The case of that id. Where it is of no probe, a rule may have made it for this template: then checking
+    it makes it again. Raises UsageError."""
+    from chatlint.config import Settings
+    from chatlint.errors import UsageError
+    from chatlint.fix.examined import examined
+
+    try:
+        return trace.case_of(case_id)
+    except UsageError:
+        if case_id.partition("@")[0] not in trace.probes.ids():
+            settings = Settings(host=trace.settings.host, untrusted=trace.settings.untrusted)
+            with examined(package, trace.template, settings, trace.store) as known:
+                if made := known.case(case_id):
+                    return made
+        raise
 
 
 def _refused(seen: Observation) -> int:

