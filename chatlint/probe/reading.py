@@ -171,6 +171,8 @@ def notation(observation: Observation, pointer: str) -> Notation:
     prompt = observation.prompt
     value = value_at(observation.case.conversation, pointer)
     spans = list(prompt.inputs(pointer)) if prompt else []
+    names = set(prompt.inputs(pointer, below=False, key=True)) if prompt else set()
+    spans = [span for span in spans if span not in names] or spans  # its own name stands before its bracket
     if prompt is None or not spans:
         return Notation.NONE
     if isinstance(value, str):

@@ -37,11 +37,12 @@ class Mending:
     an observation shows the fault. Those, and cases that broke, may change; all others must stay.
 
     `alike`: an axis, and values of it that mean the same, the first of them written well. A case that changes
-    must become what the same case with that value is."""
+    must become what the same case with that value is. `place`: what a source must have for any way."""
 
     ways: Ways
     shows: Callable[[Observation], bool]
     alike: tuple[str, tuple[str, ...]] | None = None
+    place: str = ""
 
 
 def edited(source: str, edits: Iterable[Edit]) -> str:
@@ -87,6 +88,11 @@ class _Place:
     def filter(self) -> str:
         """The filter that comes first, "" if none does."""
         return self.tag.near(self.chain.last + 2) if self.next == "|" else ""
+
+    @property
+    def filtered(self) -> str:
+        """It with its first filter."""
+        return self._written(self._filter_end())
 
     @property
     def printed(self) -> bool:
@@ -185,6 +191,25 @@ def text_or_json(member: str) -> Ways:
             yield from _together(one.around(test.format(one.text), " | tojson") for one in printed)
 
     return ways
+
+
+def text_or_json_inside(owner: str, member: str) -> Ways:
+    """`x.owner | tojson` writes an object that is the text of its member as it is, not as a JSON string."""
+
+    def ways(source: str) -> Iterator[Edits]:
+        found = [one for one in _members(source, owner) if one.filter == "tojson"]
+        return _together(
+            one.around("", _unquoted(f"{one.text}.{member}", one), filtered=True) for one in found
+        )
+
+    return ways
+
+
+def _unquoted(value: str, whole: _Place) -> str:
+    encoded = f"{value} | tojson"
+    return (
+        f" | replace({encoded}, {value}) if {value} is string and {value}[:1] == '{{' else {whole.filtered}"
+    )
 
 
 def as_json(*roots: str) -> Ways:

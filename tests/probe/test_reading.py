@@ -135,6 +135,8 @@ def test_no_such_value():
         ),
         ("'{\"x\": ' ~ c ~ '}'", {"a": "Walnut"}, Notation.PYTHON),
         ("'{\"x\": ' ~ (c | tojson) ~ '}'", {"a": {"b": "Walnut"}}, Notation.JSON),
+        ("messages[0] | tojson", {"a": {"b": "Walnut"}}, Notation.JSON),  # with its own name before it
+        ("messages[0]", {"a": {"b": "Walnut"}}, Notation.PYTHON),
         ("c.a", {"a": "Walnut"}, Notation.OTHER),
         ("c", '{"a": "Walnut"}', Notation.JSON),
         ("c | tojson", '{"a": "Walnut"}', Notation.JSON_STRING),

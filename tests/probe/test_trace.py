@@ -78,6 +78,12 @@ def test_case_id_with_a_comma_in_a_text():
     assert asked.case_of(case.id).conversation.template_kwargs == {"today": "Monday, 3 May, 2026"}
 
 
+def test_the_case_that_an_id_names_may_be_one_that_was_asked():
+    asked = Trace(TEMPLATE, renderer=Recorder())
+    made = asked.ask_conversation("made/here", Conversation(({"role": "user", "content": "Walnut"},)))
+    assert asked.case_of("made/here") is made.case
+
+
 @pytest.mark.parametrize(
     "name", ["roles/nobody", "roles/user@colour=red", "roles/user@parts", "roles/user@kwargs.x=low"]
 )

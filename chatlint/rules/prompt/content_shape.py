@@ -149,7 +149,9 @@ def _shows(seen: Observation) -> bool:
     return any(_outcome(seen, pointer) for pointer in parts_in(seen.case.conversation))
 
 
-_MENDING = Mending(joined_parts("content"), _shows, ("parts", ("given", "all")))
+_MENDING = Mending(
+    joined_parts("content"), _shows, ("parts", ("given", "all")), "uses the value of `content`"
+)
 
 
 def _cause(wanted: str, given: str, seen: list[_Seen], severity: Severity) -> Cause:

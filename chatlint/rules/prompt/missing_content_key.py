@@ -48,7 +48,12 @@ if TYPE_CHECKING:
 
     from chatlint.rules.subject import Subject
 
-_MENDING = Mending(with_default("content", "''"), lambda _: False, ("content", ("empty", "absent")))
+_MENDING = Mending(
+    with_default("content", "''"),
+    lambda _: False,
+    ("content", ("empty", "absent")),
+    "uses the value of `content`",
+)
 _PROBES = ("calls/one", "calls/one-result", "calls/one-followed")
 
 

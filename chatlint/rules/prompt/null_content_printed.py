@@ -64,7 +64,12 @@ def _shows(seen: Observation) -> bool:
     return null and bool(_NULL.search(seen.text))
 
 
-_MENDING = Mending(with_default("content", "''"), _shows, ("content", ("empty", "null", "absent")))
+_MENDING = Mending(
+    with_default("content", "''"),
+    _shows,
+    ("content", ("empty", "null", "absent")),
+    "uses the value of `content`",
+)
 
 
 class _Other(NamedTuple):

@@ -42,7 +42,7 @@ from chatlint.probe.reading import Fate, Notation, fate, notation
 from chatlint.rules.branches import printed_or_branch
 from chatlint.rules.calls import ARGUMENTS, arguments_in, call_shown, in_history, named, supported
 from chatlint.rules.cause import Cause, Sight
-from chatlint.rules.edits import Mending, text_or_json
+from chatlint.rules.edits import Mending, several, text_or_json, text_or_json_inside
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
 from chatlint.rules.sights import at, crashes, declined, faulted, said
@@ -77,7 +77,12 @@ def _shows(seen: Observation) -> bool:
     )
 
 
-_MENDING = Mending(text_or_json("arguments"), _shows, ("arguments", ("object", "string")))
+_MENDING = Mending(
+    several(text_or_json("arguments"), text_or_json_inside("function", "arguments")),
+    _shows,
+    ("arguments", ("object", "string")),
+    "prints `arguments` by itself, or `function | tojson`",
+)
 
 
 @rule("CT405", severity=Severity.WARNING)

@@ -72,7 +72,9 @@ def _shows(seen: Observation) -> bool:
     return bool(_METHOD.search(seen.text))
 
 
-_MENDING = Mending(several(pairs_by_filter, members_in_brackets), _shows)
+_MENDING = Mending(
+    several(pairs_by_filter, members_in_brackets), _shows, place="names a method of a dict with a dot"
+)
 
 
 @rule("CT409", severity=Severity.ERROR)

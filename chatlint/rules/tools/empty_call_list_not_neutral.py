@@ -67,7 +67,7 @@ def _shows(seen: Observation) -> bool:
     return any("tool_calls" in message and not message["tool_calls"] for message in messages)
 
 
-_MENDING = Mending(by_truth("tool_calls"), _shows)
+_MENDING = Mending(by_truth("tool_calls"), _shows, place="asks whether `tool_calls` is there, or not none")
 
 
 @rule("CT417", severity=Severity.ERROR)

@@ -58,7 +58,12 @@ def _shows(seen: Observation) -> bool:
     return seen.case.conversation.tools is not None and not seen.case.conversation.tools
 
 
-_MENDING = Mending(by_truth("tools"), _shows, ("tools", ("given", "ensured")))
+_MENDING = Mending(
+    by_truth("tools"),
+    _shows,
+    ("tools", ("given", "ensured")),
+    "asks whether `tools` is there, or not none",
+)
 
 
 @rule("CT416", severity=Severity.WARNING)

@@ -167,7 +167,11 @@ def _tools(subject: Subject) -> Iterator[Cause]:
             consequence="The model reads a schema that is no JSON, and writes calls like it.",
             sights=(at(seen, printed, "Python's repr"),),
             fix="`{{ tool | tojson }}`",
-            mending=Mending(as_json("tools"), _shows_tools),
+            mending=Mending(
+                as_json("tools"),
+                _shows_tools,
+                place="prints `tools` or a part of them as it is, without a filter",
+            ),
         )
 
 

@@ -52,7 +52,9 @@ def _shows(seen: Observation) -> bool:
     return answered and seen.prompt is not None
 
 
-_RESULTS = Mending(results_in_own_turns, _shows)
+_RESULTS = Mending(
+    results_in_own_turns, _shows, place="has a branch for one role in which the role is printed"
+)
 
 
 @rule("CT402", severity=Severity.ERROR)

@@ -61,7 +61,9 @@ def _shows(seen: Observation) -> bool:
     return any(notation(seen, pointer) in (Notation.PYTHON, Notation.JSON) for pointer in listed)
 
 
-_MENDING = Mending(joined_parts("content"), _shows, ("parts", ("given", "all")))
+_MENDING = Mending(
+    joined_parts("content"), _shows, ("parts", ("given", "all")), "uses the value of `content`"
+)
 
 
 @rule("CT406", severity=Severity.ERROR)
