@@ -17,20 +17,22 @@ _NUMBER = regex(r"/\d+(?=/|$)")
 _SAID = regex(r"/messages/\d+/(?:content|tool_calls/\d+/function)(?:/|$)")
 
 
-def vanished(before: Observation, after: Observation, usual: frozenset[str]) -> str:
+def vanished(before: Observation, after: Observation, seen: Iterable[Observation]) -> str:
     """The first value that reached the prompt before and does not now. Where there was no prompt, the first
-    one of a content or a call that is missing, and of a kind that is not among the `usual` ones: what else a
-    message has (a name, a refusal), the template may never have known. "" if there is none."""
+    one of a content or a call that is missing, and of a kind that none of what was `seen` leaves out: what
+    else a message has (a name, a refusal), the template may never have known. "" if there is none."""
     for pointer in _lost(after):
-        refused = _SAID.match(pointer) and _kind(after, pointer) not in usual
-        if refused if before.prompt is None else place(before, pointer):
+        if before.prompt is not None:
+            missed = place(before, pointer) is not None
+        else:
+            missed = bool(_SAID.match(pointer)) and not _usually_lost(_kind(after, pointer), seen)
+        if missed:
             return pointer
     return ""
 
 
-def usually_lost(observations: Iterable[Observation]) -> frozenset[str]:
-    """Kinds of values that a template leaves out of some prompt: ids that it does not write, say."""
-    return frozenset(_kind(one, pointer) for one in observations for pointer in _lost(one))
+def _usually_lost(kind: str, seen: Iterable[Observation]) -> bool:
+    return any(_kind(one, pointer) == kind for one in seen for pointer in _lost(one))
 
 
 def _lost(seen: Observation) -> Iterator[str]:

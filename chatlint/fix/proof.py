@@ -15,7 +15,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from chatlint.fix.examined import Examined, Name
-from chatlint.fix.losses import usually_lost, vanished
+from chatlint.fix.losses import vanished
 from chatlint.records import replace
 from chatlint.render.rendered import FailureKind, RenderFailure
 from chatlint.rules.edits import Mending
@@ -44,7 +44,7 @@ def objection(old: Examined, new: Examined, name: Name, lines: Iterable[int] = (
         return f"{worse} would be worse"
     if new.misread > old.misread:
         return "messages would no longer come back from their own text"
-    if changed := _changed(old.trace, new.trace, cause.mending):
+    if changed := _changed(old.trace, new.trace, cause.mending, old.trace.probes.ids()):
         return changed
     if unlike := _unlike(old.trace, new.trace, cause.mending):
         return unlike
@@ -71,13 +71,14 @@ def _severity(rule: Rule, cause: Cause) -> Severity:
     return cause.severity or rule.severity
 
 
-def _changed(old: Trace, new: Trace, mending: Mending) -> str:
-    """The first case that passed and gives something else now, or loses something."""
+def _changed(old: Trace, new: Trace, mending: Mending, others: Iterable[str] = ()) -> str:
+    """The first case that passed and gives something else now, or loses something. `others` are probes that
+    perhaps no rule asks."""
     cases = [_renamed(one.case, new, "old") for one in old.observations]
     cases += [_renamed(one.case, old, "new") for one in new.observations]
     pairs = list(zip(old.ask_all(cases), new.ask_all(cases), strict=True))
-    others = [old.probes.case(probe, {}) for probe in old.probes.ids()]  # also what no rule asks
-    more = list(zip(old.ask_all(others), new.ask_all(others), strict=True))
+    unasked = [old.probes.case(probe, {}) for probe in others]
+    more = list(zip(old.ask_all(unasked), new.ask_all(unasked), strict=True))
     for before, after in (*pairs, *(pair for pair in more if not mending.shows(pair[0]))):
         if not _keeps(before, after, mending):
             return f"{before.case.id} would give another prompt"
@@ -86,9 +87,8 @@ def _changed(old: Trace, new: Trace, mending: Mending) -> str:
 
 def _lost(changed: Iterable[tuple[Observation, Observation]], old: Trace) -> str:
     """The first value that was in a prompt, or without one, and would be missing."""
-    usual = usually_lost(old.observations)
     for before, after in changed:
-        if pointer := vanished(before, after, usual):
+        if pointer := vanished(before, after, old.observations):
             return f"{pointer} of {before.case.id} would be lost"
     return ""
 
