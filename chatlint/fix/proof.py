@@ -78,7 +78,7 @@ def _changed(old: Trace, new: Trace, mending: Mending, others: Iterable[str] = (
     cases += [_renamed(one.case, old, "new") for one in new.observations]
     pairs = list(zip(old.ask_all(cases), new.ask_all(cases), strict=True))
     unasked = [old.probes.case(probe, {}) for probe in others]
-    more = list(zip(old.ask_all(unasked), new.ask_all(unasked), strict=True))
+    more = [(old.aside(case), new.aside(case)) for case in unasked if old.known(case.id) is None]
     for before, after in (*pairs, *(pair for pair in more if not mending.shows(pair[0]))):
         if not _keeps(before, after, mending):
             return f"{before.case.id} would give another prompt"

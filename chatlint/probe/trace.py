@@ -144,6 +144,10 @@ class Trace:
             self._render({key: _request(case)})
         return self._rendered[key]
 
+    def aside(self, case: Case) -> Observation:
+        """`ask`, without the case being one that was asked."""
+        return self._asked.get(case.id) or _observation(case, self.rendered(case))
+
     def _borrow(self, cases: Iterable[tuple[Key, Case]]) -> None:
         """What another host gives the template just as this one, that host's trace renders."""
         if self._alike is None:
