@@ -20,6 +20,8 @@ from chatlint.render.rendered import FailureKind
 from chatlint.text import Input
 
 UNSET = "unset"
+_BESIDE = 8
+"""Renders of one template after which switches without effect are not asked beside anything else."""
 MOST = 12
 """Variables of one template that are tried; real templates have fewer, but for a few that are whole
 programs."""
@@ -71,20 +73,21 @@ def detect_switches(footing: Footing, contexts: Contexts) -> tuple[Switch, ...]:
     """Every variable of the template's own, in the order of the source; those beyond `MOST` are only
     named."""
     names = names_of(footing)
-    untried = (Switch(name, UNSET, (), "not tried") for name in names[MOST:])
-    return (*(_switch(footing, contexts, name) for name in names[:MOST]), *untried)
+    tried = [_switch(footing, contexts, name) for name in names[:MOST]]
+    most = footing.trace.renders + _BESIDE
+    found = (one if one.effect else _beside_others(footing, contexts, one, most) for one in tried)
+    return (*found, *(Switch(name, UNSET, (), "not tried") for name in names[MOST:]))
 
 
 def _switch(footing: Footing, contexts: Contexts, name: str) -> Switch:
     """Asked in one question first; where that shows nothing, or reasoning or calls may be concerned, in all
-    contexts; where those show nothing, beside reasoning, and beside what few conversations have."""
+    contexts; where those show nothing, beside reasoning."""
     if not ABOUT_REASONING.search(name) and values_of(footing, name) != ([CALLED],):
         found = _judged(footing, contexts.shortest, name)
         if found.effect:
             return found
     found = _judged(footing, contexts, name)
-    found = found if found.effect else _beside_reasoning(footing, contexts, found)
-    return found if found.effect else _beside_others(footing, contexts, found)
+    return found if found.effect else _beside_reasoning(footing, contexts, found)
 
 
 def _judged(footing: Footing, contexts: Contexts, name: str) -> Switch:
@@ -142,8 +145,9 @@ _OTHERS = (
 it."""
 
 
-def _beside_others(footing: Footing, contexts: Contexts, inert: Switch) -> Switch:
-    """A switch without effect may have one where a conversation has something else in it."""
+def _beside_others(footing: Footing, contexts: Contexts, inert: Switch, most: int) -> Switch:
+    """A switch without effect may have one where a conversation has something else in it. It is not asked
+    after so many renders of the template."""
     known = any(seen.case.conversation.tools for seen in contexts.unset)
     read = {line for one in footing.syntax.variables if one.name == inert.name for line in one.lines}
     for what, word, probe in _OTHERS if inert.values else ():
@@ -152,6 +156,8 @@ def _beside_others(footing: Footing, contexts: Contexts, inert: Switch) -> Switc
         for there in _taken(footing, contexts, probe) if footing.mentions(word) else ():
             if read.isdisjoint(footing.trace.rendered(there.unset[0].case).lines):
                 continue
+            if footing.trace.renders >= most:
+                return inert
             found = _judged(footing, there, inert.name)
             if found.effect:
                 return replace(found, effect=f"{found.effect} (only with {what})")

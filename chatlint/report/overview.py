@@ -180,7 +180,7 @@ def _serve_with(canvas: Canvas, serving: Serving) -> Iterator[str]:
     them, once."""
     rows = list(serving_rows(serving))
     together = "; ".join(f"{engine} {' '.join(word for word, _ in pieces)}" for engine, pieces in rows)
-    if canvas.cells(together) <= canvas.width - _indent(canvas):
+    if len(rows) == 1 or canvas.cells(together) <= canvas.width - _indent(canvas):
         rows = [("", words(together))]
     widest = max(canvas.cells(engine) for engine, _ in rows)
     if canvas.width < _NARROW:

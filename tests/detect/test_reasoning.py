@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.detect.detected import CALLS, PLAIN, PROMPT, TEXT, detected, turns
+from tests.detect.detected import CALLS, PLAIN, PROMPT, TEXT, detected, traced, turns
 
 THOUGHT = "{% if m.reasoning_content %}<t>{{ m.reasoning_content }}</t>{% endif %}"
 ALWAYS = turns(THOUGHT + TEXT + CALLS)
@@ -163,3 +163,22 @@ def test_a_template_with_many_switches_is_not_asked_for_ever():
     text = "".join(f"{{% if switch_{number} %}}{{% endif %}}" for number in range(40)) + PLAIN
     found = detected(text)
     assert [switch.effect for switch in found.switches[12:]] == ["not tried"] * 28
+
+
+def test_switches_without_effect_are_together_asked_beside_little_else():
+    def renders(count):
+        asked = " or ".join(f"inert_{number}" for number in range(count))
+        parts = (
+            "{% if p.type in ('image', 'audio', 'video') %}<m>{% if " + asked + " %}{% endif %}{% endif %}"
+        )
+        text = PLAIN.replace(
+            "{{ m.content }}",
+            "{{ m.content if m.content is string }}"
+            "{% for p in m.content if m.content is not string %}" + parts + "{{ p.text }}{% endfor %}",
+        )
+        trace, found = traced(text)
+        assert [one.effect for one in found.switches] == [""] * count
+        return trace.renders
+
+    two_values_in_two_contexts, beside = 4, 8
+    assert renders(12) - renders(1) <= 11 * two_values_in_two_contexts + beside

@@ -161,3 +161,11 @@ def test_what_several_engines_are_told_for_one_reason_is_said_once():
     assert text.count("new marks") == text.count("no tool calls were shown") == 1
     assert "no parser of A 1 or B 2 reads it" in text
     assert "C, D no tool calls were shown" in text
+
+
+def test_what_all_engines_are_told_fits_a_narrow_screen():
+    names = ("a long name", "one as long", "one that is longer")
+    engines = {name: EngineServing(name, "1", basis="no answer was shown") for name in names}
+    lines = list(overview_lines(Canvas(40), template_report(serving=Serving(engines))))
+    assert max(map(len, lines)) <= 40
+    assert "one that is longer no answer was shown" in " ".join(" ".join(lines).split())
