@@ -4,6 +4,8 @@ Theory of operation. Python obeys an interrupt between any two of its steps. One
 being started leaves a pool that can neither be used nor ended, and a process that does not know yet that
 interrupts are not its to obey, and prints where it was. So interrupts wait for as long as processes are
 started or ended. A new process has the signals blocked that its parent had, so that it never hears of one.
+Nor may one come while a thread is waited for: Python 3.11 then takes it for ended. What is waited for is the
+work, and the threads when it is done.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import wait as finished
 from contextlib import contextmanager
 from multiprocessing import active_children
 from typing import TypeVar
@@ -26,6 +29,7 @@ class Pool(ProcessPoolExecutor):
 
     def __init__(self, workers: int) -> None:
         self._others = frozenset(active_children())
+        self._work: set[Future[object]] = set()
         super().__init__(workers, initializer=_begin, initargs=(os.getpid(),))
 
     def submit(  # type: ignore[explicit-any, override]
@@ -33,22 +37,28 @@ class Pool(ProcessPoolExecutor):
     ) -> Future[Value]:
         """Have a process do it."""
         with _interrupts_held():
-            return super().submit(work, *arguments)
+            future = super().submit(work, *arguments)
+            self._work.add(future)  # type: ignore[arg-type]
+            future.add_done_callback(self._work.discard)
+            return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Start nothing more. Without `wait` nobody wants what is being done: its processes end at once, and
         so all of it is broken off."""
-        if wait:
-            try:
-                super().shutdown(cancel_futures=cancel_futures)
-            except BaseException:
-                self.shutdown(wait=False)
-                raise
-            return
-        with _interrupts_held():
-            for process in set(active_children()) - self._others:
-                process.kill()
-        super().shutdown()  # to the end of what watches over them: Python would trip over it at its own
+        broken_off = not wait
+        try:
+            for future in list(self._work) if cancel_futures else ():
+                future.cancel()
+            if wait:
+                finished(list(self._work))
+        except BaseException:
+            broken_off = True
+            raise
+        finally:
+            with _interrupts_held():
+                for process in set(active_children()) - self._others if broken_off else ():
+                    process.kill()
+                super().shutdown()  # to the end of what watches over them: Python would trip over it
 
 
 @contextmanager

@@ -35,7 +35,7 @@ pool = Pool(2)
 for _ in range(20):
     pool.submit(time.sleep, 60)
 try:
-    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     pool.shutdown()
 except KeyboardInterrupt:
     sys.exit(130)
