@@ -75,15 +75,11 @@ class Machine:
     """One turn being read."""
 
     def __init__(self, output: OutputFormat, tools: Tools, generation_prompt: str, reasoning: bool) -> None:
-        # Content that begins with nothing but whitespace begins, as it were, with a mark.
-        marked = any(part.start and not part.start.strip() for part in output.content.every)
-        self._trail = next((part.end for part in output.content.every if part.end.isspace()), "")
-        """Whitespace that the format writes between content and the end of the turn."""
+        self._turn: Turn = turn_of(output)
         self.stream = Stream(self.advance)
         self._scribe = Scribe()
-        self._prose = Prose(self.stream, self._scribe, apart=reasoning, marked=marked)
+        self._prose = Prose(self.stream, self._scribe, apart=reasoning, marked=self._turn.marked)
         self._tools = tools
-        self._turn: Turn = turn_of(output)
         self.guessed = False
         self._reasoning_guessed = output.reasoning is not None and output.reasoning.guess
         self.cut = False
@@ -116,7 +112,9 @@ class Machine:
         self.stream.patient = False
         events = self.advance("")
         self.stream.final = True
-        return events + self.advance("")
+        events += self.advance("")
+        self.stream.rest()
+        return events
 
     def _read(self) -> Reading[None]:
         """The turn: prose and marks."""
@@ -175,7 +173,7 @@ class Machine:
             if enough and (prose.apart or not prose.in_reasoning) and begun(closers, stream.text, start):
                 stream.text = stream.text[:start].rstrip()
         rest = stream.text[stream.at :]
-        prose.say(rest if prose.in_reasoning else rest.removesuffix(self._trail))
+        prose.say(rest if prose.in_reasoning else rest.removesuffix(self._turn.trail))
         stream.at = len(stream.text)
 
     # Marks
@@ -230,7 +228,7 @@ class Machine:
             prose.say(before + mark)
             prose.marked = False
             return mark
-        lead = found.what.marker.lead or ("" if prose.in_reasoning else self._trail)
+        lead = found.what.marker.lead or ("" if prose.in_reasoning else self._turn.trail)
         if kind not in _EXACT:
             before = before.rstrip()
         else:

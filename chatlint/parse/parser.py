@@ -13,9 +13,14 @@ from chatlint.parse.known import PLAIN
 from chatlint.parse.machine import Machine
 from chatlint.parse.message import assemble
 from chatlint.parse.schemas import Tools
+from chatlint.parse.stream import Stream
 
 if TYPE_CHECKING:
     from chatlint.parse.formats import OutputFormat
+
+
+_UNREAD = Stream()
+"""In place of a machine's own while there is none: knows no chunk, and has no short way."""
 
 
 class OutputParser:
@@ -34,10 +39,28 @@ class OutputParser:
     ) -> None:
         require(generation_prompt, str, "generation_prompt", hint='the text a prompt ends with; "" for none')
         self._settings = (output, Tools(tools), generation_prompt, reasoning)
-        self._machine = Machine(*self._settings)
-        self._stream = self._machine.stream
+        self._begin()
+
+    def _begin(self) -> None:
+        self._made: Machine | None = None
+        self._stream = _UNREAD
         self._decode = codecs.getincrementaldecoder("utf-8")(errors="replace").decode
         self._finished = False
+
+    @property
+    def _machine(self) -> Machine:
+        """Made when something is fed: a parser may only be asked for whole texts."""
+        if self._made is None:
+            self._made = Machine(*self._settings)
+            self._stream = self._made.stream
+        return self._made
+
+    def anew(self) -> OutputParser:
+        """A parser for another turn that begins alike: the same format, tools and prompt, nothing fed."""
+        other = OutputParser.__new__(OutputParser)
+        other._settings = self._settings
+        other._begin()
+        return other
 
     def feed(self, chunk: str) -> list[Event]:
         """The events that `chunk` settles, maybe none.

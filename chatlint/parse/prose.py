@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from chatlint.parse.events import Event, Scribe, content_of, reasoning_of
+from chatlint.parse.known import NOTHING
 from chatlint.parse.markers import MarkerSet
 from chatlint.parse.stream import BLANKS, Stream
 
@@ -77,7 +78,7 @@ class Prose:
             event = delta(said)
             if said == '"' or said == "'":  # what it is depends on what was said before: see `mentions`
                 stream.text = rest
-                stream.pause(hush)
+                stream.known = NOTHING
                 stream.last = stream.last[-1:] + said
             else:
                 stream.settle(chunk, event, "", rest, way)

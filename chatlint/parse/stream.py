@@ -70,6 +70,12 @@ class Stream:
         self._kept: list[str] = []
         self._keeping = False
 
+    def rest(self) -> None:
+        """Nobody will be woken again. A stream that held who reads it would stay until it is collected."""
+        self.wake = _asleep
+        self.quiet = self.hold = self.direct = None
+        self.known = NOTHING
+
     def push(self, chunk: str) -> None:
         """Drops what is used, adds `chunk`."""
         if not self.at:

@@ -79,10 +79,26 @@ class Turn(NamedTuple):
     frame: Frame | None
     named: Plan | None = None
     """Calls that begin with the tool's bare name, right behind a header."""
+    trail: str = ""
+    """Whitespace that the format writes between content and the end of the turn."""
+    marked: bool = False
+    """Whether content begins with nothing but whitespace: then it begins, as it were, with a mark."""
 
 
 def turn_of(output: OutputFormat) -> Turn:
     """The compiled format."""
+    global _latest
+    latest = _latest
+    if latest is None or latest[0] is not output:
+        latest = _latest = output, _compiled(output)
+    return latest[1]
+
+
+_latest: tuple[OutputFormat, Turn] | None = None
+"""One format is asked for many times, and to find it by what it is takes as long as a short parse."""
+
+
+def _compiled(output: OutputFormat) -> Turn:
     return _compile(
         output.header, output.header_end, output.reasoning, output.content, output.tool_calls,
         output.end_of_turn, output.end_of_message,
@@ -117,6 +133,8 @@ def _compile(
         ),
         _frame(output, plan) if header_end else None,
         plan if plan and _begins_with_name(output, plan) else None,
+        next((part.end for part in output.content.every if part.end.isspace()), ""),
+        any(part.start and not part.start.strip() for part in output.content.every),
     )
 
 

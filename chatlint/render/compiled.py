@@ -119,6 +119,10 @@ class Compiled:
     debug: list[tuple[int, int]]
     _patterns: dict[tuple[int, ...], frozenset[int]] = field(default_factory=dict)
 
+    def __del__(self) -> None:
+        # Functions hold the module that holds them, until garbage is collected.
+        self.root.__globals__.clear()
+
     def context(self, variables: Mapping[str, object], missing: tuple[str, ...] = ()) -> Context:
         """A context with these variables and the environment's globals, but for those that are missing."""
         known = self.environment.globals

@@ -8,6 +8,7 @@ from threading import Lock
 from time import process_time
 
 import jinja2
+from jinja2.runtime import Context, Macro
 
 from chatlint.conversation import Conversation, Message, Tool
 from chatlint.errors import TemplateError
@@ -168,9 +169,12 @@ class LocalRenderer:
         containers.update(prepared.sources)
         now = compiled.environment.now = self._settings.now
         emitted = generation.emitted
-        missing = () if now else ("strftime_now",)
-        for part in compiled.root(compiled.context(prepared.variables, missing)):
-            emitted.append(part)
+        context = compiled.context(prepared.variables, () if now else ("strftime_now",))
+        try:
+            for part in compiled.root(context):
+                emitted.append(part)
+        finally:
+            _let_go(context)
         text = concat(emitted)
         return text if isinstance(text, Traced) else computed(text)
 
@@ -209,6 +213,15 @@ def _begin(compiled: Compiled) -> None:
     generation.start()
     absent.printed.clear()
     paid.clear()
+
+
+def _let_go(context: Context) -> None:
+    """Macros hold the context that holds them, and functions that hold themselves: they would stay until
+    they are collected."""
+    for value in context.vars.values():
+        if isinstance(value, Macro):
+            value._func = plain
+    context.vars.clear()
 
 
 def _failure(error: Exception, compiled: Compiled) -> RenderFailure:

@@ -7,7 +7,7 @@ others. What a check reads is bounded: characters one at a time cost far more th
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint.conversation import JSON
 from chatlint.parse.events import Event
@@ -56,8 +56,7 @@ def streamed(parser: OutputParser, chunks: Iterable[str]) -> dict[str, JSON]:
     return assemble([*events, *parser.finish()])
 
 
-def broken_chunking(
-    make: Callable[[], OutputParser], text: str, whole: JSON, ways: Chunkings
-) -> Sequence[str] | None:
-    """The first chunking that gives another message than the whole text did, None if all agree."""
-    return next((chunks for chunks in ways.of(text) if streamed(make(), chunks) != whole), None)
+def broken_chunking(parser: OutputParser, text: str, whole: JSON, ways: Chunkings) -> Sequence[str] | None:
+    """The first chunking that gives another message than the whole text did, None if all agree. `parser` says
+    how a turn begins, and reads none itself."""
+    return next((chunks for chunks in ways.of(text) if streamed(parser.anew(), chunks) != whole), None)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 
 from chatlint.infer.samples import OFF, Samples, find_samples
 from chatlint.parse.formats import OutputFormat
-from chatlint.parse.parser import OutputParser
 from chatlint.probe.case import Observation, Variant
 from chatlint.probe.trace import Trace
 from chatlint.records import replace
@@ -116,13 +115,9 @@ def _as_last(trace: Trace, seen: Observation, index: int) -> Observation:
 
 
 def _trip(output: OutputFormat, seen: Observation, sent: Written, ways: Chunkings) -> RoundTrip:
-    tools = seen.case.conversation.tools
-
-    def parser() -> OutputParser:
-        return output.parser(tools=tools, generation_prompt=sent.prompt)
-
+    parser = output.parser(tools=seen.case.conversation.tools, generation_prompt=sent.prompt)
     text = sent.text + sent.stop
-    received = parser().parse(text)
+    received = parser.parse(text)
     found = differences(output, sent, received)
     chunks: Sequence[str] = broken_chunking(parser, text, received, ways) or ()
     return RoundTrip(seen.case.id, sent.message, sent.text, received, found, continues(sent), tuple(chunks))

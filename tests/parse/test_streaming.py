@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from chatlint.errors import UsageError
@@ -14,6 +16,7 @@ from chatlint.parse.events import (
     ToolCallStart,
 )
 from chatlint.parse.formats import OutputFormat, Syntax, ToolCalls
+from chatlint.parse.machine import Machine
 from chatlint.parse.message import assemble, deltas, finish_reason
 from tests.parse.catalogue import CATALOGUE
 from tests.parse.reading import TOOLS
@@ -278,3 +281,31 @@ def test_an_id_that_the_template_composes_is_there_at_the_start() -> None:
         ArgumentsDelta(0, "{}"),
         ToolCallEnd(0, "functions.now:12"),
     ]
+
+
+def test_a_parser_begins_anew() -> None:
+    first = HERMES.parser(tools=TOOLS, generation_prompt="<|im_start|>assistant\n<think>\n")
+    other = first.anew()
+    assert first.feed("so ") == other.feed("so ") == first.anew().feed("so ")
+    other.finish()
+    with pytest.raises(UsageError, match="finished"):
+        other.feed("more")
+    assert first.parse("so") == other.parse("so")
+    assert other.anew().feed("so ") == first.anew().feed("so ")
+
+
+def test_a_parser_that_has_finished_leaves_nothing_to_be_collected() -> None:
+    gc.collect()
+    gc.disable()
+    try:
+        for chunks in (["Hi ", '"', "there", '"'], ["<tool_call>\n", '{"name": "get_weather", "argu']):
+            parser = HERMES.parser(tools=TOOLS)
+            for chunk in chunks:
+                parser.feed(chunk)
+            parser.finish()
+            parser.parse("".join(chunks))
+            del parser
+        kept = [one for one in gc.get_objects() if type(one) is Machine]
+    finally:
+        gc.enable()
+    assert not kept

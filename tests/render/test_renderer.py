@@ -8,13 +8,15 @@ import sys
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
+from weakref import ref
 
 import pytest
+from jinja2.runtime import Context, Macro
 
 from chatlint.conversation import Conversation
 from chatlint.errors import TemplateError, UsageError
 from chatlint.limits import NESTING
-from chatlint.render import local
+from chatlint.render import compiled, local
 from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
 from chatlint.render.renderer import choose, open_renderer, render_prompt
 from chatlint.render.runs import ContainerSource
@@ -178,3 +180,36 @@ def test_what_a_template_writes_is_not_kept_without_end() -> None:
     kept = [one for one in gc.get_objects() if type(one) is ContainerSource and one.pointer == "/tools"]
     assert kept
     assert all(len(one.texts) <= 8 for one in kept)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{% macro one(n) %}{{ n }}{{ one(n - 1) if n else '' }}{% endmacro %}{{ one(3) }}",
+        "{% macro one(n) %}{{ n }}{% endmacro %}{% macro two() %}{{ one(2) }}{% endmacro %}{{ two() }}",
+        "{% macro one() %}{{ caller() }}{% endmacro %}{% call one() %}{{ messages | length }}{% endcall %}",
+        "{% macro one() %}{{ messages.none.at.all }}{% endmacro %}{{ one() }}",
+    ],
+)
+def test_a_render_leaves_nothing_to_be_collected(source: str) -> None:
+    """A survey of thousands of templates would stop for it again and again."""
+    with closing(open_renderer(template(source), RenderSettings())) as renderer:
+        renderer.render(ASKED)
+        gc.collect()
+        gc.disable()
+        try:
+            renderer.render(ASKED)
+            kept = [one for one in gc.get_objects() if type(one) in (Macro, Context)]
+        finally:
+            gc.enable()
+    assert not kept
+
+
+def test_a_template_that_nobody_renders_any_more_is_gone_at_once() -> None:
+    source = "{% macro one() %}{{ messages | length }}{% endmacro %}{{ one() }}"
+    with closing(open_renderer(template(source), RenderSettings())) as renderer:
+        assert renderer.render(ASKED).prompt is not None
+        root = ref(renderer._compiled.root)
+    del renderer
+    compiled._ready.clear()
+    assert root() is None

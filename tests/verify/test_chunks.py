@@ -31,11 +31,11 @@ def test_singles_are_bounded():
 
 def test_a_good_parser_is_not_caught():
     whole = CALLS.parser().parse(TEXT)
-    assert broken_chunking(CALLS.parser, TEXT, whole, Chunkings(every_cut=True)) is None
+    assert broken_chunking(CALLS.parser(), TEXT, whole, Chunkings(every_cut=True)) is None
 
 
 def test_another_message_is():
-    assert broken_chunking(CALLS.parser, TEXT, {"role": "assistant"}, Chunkings()) == tuple(TEXT)
+    assert broken_chunking(CALLS.parser(), TEXT, {"role": "assistant"}, Chunkings()) == tuple(TEXT)
 
 
 def test_streamed_is_the_message():
