@@ -52,13 +52,18 @@ def value_at(conversation: Conversation, pointer: str) -> JSON:
 
     Raises KeyError if there is none.
     """
-    value: JSON = {
-        "messages": conversation.messages,
-        "tools": conversation.tools,
-        "documents": conversation.documents,
-        **conversation.template_kwargs,
-    }
-    for token in _tokens(pointer):
+    tokens = _tokens(pointer)
+    if tokens[:1] == ("messages",) and "messages" not in conversation.template_kwargs:
+        value: JSON = conversation.messages  # most are asked for
+        tokens = tokens[1:]
+    else:
+        value = {
+            "messages": conversation.messages,
+            "tools": conversation.tools,
+            "documents": conversation.documents,
+            **conversation.template_kwargs,
+        }
+    for token in tokens:
         if type(value) is dict and token in value:
             value = value[token]
         else:

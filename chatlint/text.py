@@ -13,8 +13,10 @@ Pointers (RFC 6901) are into the conversation *as the caller gave it*; roots are
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
+from operator import itemgetter
 from typing import NamedTuple, TypeAlias
 
 from chatlint.records import dataclass
@@ -71,13 +73,14 @@ class Prompt:
     compared as texts. `known` is what readers found out about it and look up again, by keys of their own.
     """
 
-    __slots__ = ("_index", "_spans", "known", "text")
+    __slots__ = ("_index", "_pointers", "_spans", "known", "text")
     __match_args__ = ("text", "spans")
 
     def __init__(self, text: str, spans: tuple[Span, ...] | Callable[[], tuple[Span, ...]]) -> None:
         self.text = text
         self._spans = spans
-        self._index: dict[str, list[tuple[Span, bool]]] | None = None
+        self._index: dict[str, list[Span]] | None = None
+        self._pointers: list[str] = []
         self.known: dict[str, object] = {}
 
     @property
@@ -108,32 +111,49 @@ class Prompt:
     def inputs(self, pointer: str = "", *, below: bool = True, key: bool | None = None) -> Iterator[Span]:
         """Spans of the value at `pointer`, with `below` also of everything inside it; `key` selects
         names of members (True), values (False) or both (None)."""
-        index = self._by_pointer()
-        if not below:
-            found = index.get(pointer, [])
-        else:
-            inner = pointer + "/"
-            inside = [spans for one, spans in index.items() if one == pointer or one.startswith(inner)]
-            found = inside[0] if len(inside) == 1 else sorted(chain(*inside), key=_start)
-        return (span for span, is_key in found if key is None or is_key is key)
+        found = self._below(pointer) if below else self._by_pointer().get(pointer, [])
+        return iter(found) if key is None else (span for span in found if _is_key(span) is key)
 
-    def _by_pointer(self) -> dict[str, list[tuple[Span, bool]]]:
-        """Input spans, and whether they are of a name, by pointer: a prompt is asked for many values."""
-        if self._index is None:
-            self._index = {}
+    def _below(self, pointer: str) -> list[Span]:
+        """Spans of the value at `pointer` and of everything inside it, in order."""
+        index = self._by_pointer()
+        first = bisect_left(self._pointers, pointer + "/")
+        inside = self._pointers[first : bisect_left(self._pointers, pointer + _AFTER_SLASH)]
+        if pointer in index:
+            inside.append(pointer)
+        if len(inside) == 1:
+            return index[inside[0]]
+        return sorted(chain(*(index[one] for one in inside)), key=_start)
+
+    def _by_pointer(self) -> dict[str, list[Span]]:
+        """Input spans by pointer: a prompt is asked for many values."""
+        index = self._index
+        if index is None:
+            index = self._index = {}
             for span in self.spans:
                 origin = span[2]
-                if isinstance(origin, Input):
-                    self._index.setdefault(origin.pointer, []).append((span, origin.key))
-        return self._index
+                if type(origin) is Input:
+                    known = index.get(origin.pointer)
+                    if known is None:
+                        index[origin.pointer] = [span]
+                    else:
+                        known.append(span)
+            self._pointers = sorted(index)
+        return index
 
     def shows(self, pointer: str, *, below: bool = True) -> bool:
         """Whether any character of the value at `pointer` reached the prompt."""
         return any(True for _ in self.inputs(pointer, below=below))
 
 
-def _start(found: tuple[Span, bool]) -> int:
-    return found[0].start
+_AFTER_SLASH = "0"
+"""The character that follows `/`: pointers to what is in a value stand between the two."""
+_start = itemgetter(0)
+
+
+def _is_key(span: Span) -> bool:
+    origin = span[2]
+    return type(origin) is Input and origin.key
 
 
 def pointer_token(name: str) -> str:

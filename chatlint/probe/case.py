@@ -7,10 +7,10 @@ from typing import TypeAlias
 
 from chatlint.conversation import Conversation
 from chatlint.records import dataclass, field
-from chatlint.render.rendered import RenderFailure
+from chatlint.render.rendered import Content, RenderFailure
 from chatlint.text import Prompt
 
-Key: TypeAlias = tuple[bytes, bytes, bytes, bool, bool | str]
+Key: TypeAlias = tuple[Content, bool, bool | str]
 """What is rendered, as something to look up."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -85,14 +85,20 @@ def fate(observation: Observation, pointer: str) -> Fate:
 
     Raises KeyError if the conversation has no such value.
     """
+    prompt = observation.prompt
+    known = prompt.known.get(pointer) if prompt is not None else None
+    if isinstance(known, Fate):
+        return known
     value = value_at(observation.case.conversation, pointer)
-    if observation.prompt is None:
+    if prompt is None:
         return Fate.RAISED
     if isinstance(value, str):
-        return _text_fate(observation.prompt, pointer, value)
+        # Remembered: the conversation that a prompt was made from is always the same.
+        prompt.known[pointer] = found = _text_fate(prompt, pointer, value)
+        return found
     if isinstance(value, Mapping | Sequence):
         return _container_fate([fate(observation, leaf) for leaf in leaves(value, pointer)])
-    return _scalar_fate(observation.prompt, pointer, value)
+    return _scalar_fate(prompt, pointer, value)
 
 
 def shown(observation: Observation, *pointers: str) -> bool:
@@ -157,12 +163,20 @@ def names_shown(observation: Observation, pointer: str) -> bool:
 
 def copies(prompt: Prompt, pointer: str) -> tuple[Copy, ...]:
     """Every appearance of the text at a pointer, in the order of the prompt."""
+    return _copies(prompt.inputs(pointer, below=False, key=False))
+
+
+def _copies(spans: Iterable[Span]) -> tuple[Copy, ...]:
     found: list[list[Span]] = []
-    for span in prompt.inputs(pointer, below=False, key=False):
-        if not found or _restarts(found[-1], span):
+    furthest = -1
+    for span in spans:
+        offset = _offset(span)
+        if not found or _restarts(found[-1][-1], span, offset, furthest):
             found.append([])
+            furthest = -1
         found[-1].append(span)
-    return tuple(_copy(spans) for spans in found)
+        furthest = furthest if offset is None else max(furthest, offset)
+    return tuple(map(_copy, found))
 
 
 def notation(observation: Observation, pointer: str) -> Notation:
@@ -196,20 +210,15 @@ def _text_notation(found: Fate) -> Notation:
 
 
 def _text_fate(prompt: Prompt, pointer: str, value: str) -> Fate:
-    """Remembered: the conversation that a prompt was made from is always the same."""
-    known = prompt.known.get(pointer)
-    if not isinstance(known, Fate):
-        prompt.known[pointer] = known = _text_fate_in(prompt, pointer, value)
-    return known
-
-
-def _text_fate_in(prompt: Prompt, pointer: str, value: str) -> Fate:
     if not value:
         return Fate.UNTRACED
-    found = copies(prompt, pointer)
-    if not found:
+    spans = list(prompt.inputs(pointer, below=False, key=False))
+    if not spans:
         return Fate.DROPPED
-    if _is_scattered(list(prompt.inputs(pointer, below=False, key=False)), value):
+    if len(spans) == 1 and _offset(spans[0]) is not None and prompt.piece(spans[0]) == value:
+        return Fate.VERBATIM  # as most are
+    found = _copies(spans)
+    if _is_scattered(spans, value):
         return Fate.SCATTERED
     if len(found) > 1:
         return Fate.REPEATED if _complete(found, value) else Fate.ALTERED
@@ -245,15 +254,12 @@ def _complete(found: Sequence[Copy], value: str) -> bool:
     return sum(not copy.exact or copy.length >= len(value.strip()) for copy in found) > 1
 
 
-def _restarts(spans: Sequence[Span], span: Span) -> bool:
-    """Whether a span begins another copy: its characters were printed already, or, where none are known, it
-    stands apart."""
-    offsets = [_offset(known) for known in spans]
-    offset = _offset(span)
-    known = [known for known in offsets if known is not None]
-    if offset is not None and known:
-        return offset <= max(known)
-    return span.start > spans[-1].end
+def _restarts(before: Span, span: Span, offset: int | None, furthest: int) -> bool:
+    """Whether a span begins another copy: its characters were printed already (up to `furthest`, -1 if none
+    are known), or, where none are known, it stands apart."""
+    if offset is not None and furthest >= 0:
+        return offset <= furthest
+    return span.start > before.end
 
 
 def _copy(spans: Sequence[Span]) -> Copy:

@@ -132,7 +132,7 @@ class Trace:
         wanted = tuple(cases)
         new = [(self._key(case), case) for case in wanted if case.id not in self._asked]
         self._borrow(new)
-        self._render({key: _request(case) for key, case in new if key not in self._rendered})
+        self._render({key: _request(case, key) for key, case in new if key not in self._rendered})
         for key, case in new:
             self._asked[case.id] = _observation(case, self._rendered[key])
         return tuple(self._same(self._asked[case.id], case) for case in wanted)
@@ -141,7 +141,7 @@ class Trace:
         """What a case gives, without its being one that was asked."""
         key = self._key(case)
         if key not in self._rendered:
-            self._render({key: _request(case)})
+            self._render({key: _request(case, key)})
         return self._rendered[key]
 
     def aside(self, case: Case) -> Observation:
@@ -154,7 +154,7 @@ class Trace:
             return
         other, likeness = self._alike
         for key, case in cases:
-            if key not in self._rendered and likeness.holds(key, _request(case)):
+            if key not in self._rendered and likeness.holds(key, _request(case, key)):
                 self._rendered[key] = other.rendered(case)
 
     def _same(self, observation: Observation, case: Case) -> Observation:
@@ -200,10 +200,13 @@ class Trace:
         known = case.keys.get(self._drops_null)
         if known is None:
             conversation = case.conversation
-            known = case.keys[self._drops_null] = (
+            content = (
                 self._content(conversation.messages, self._drops_null),
                 self._content(conversation.tools),
                 _bytes((conversation.documents, conversation.template_kwargs)),
+            )
+            known = case.keys[self._drops_null] = (
+                content,
                 case.add_generation_prompt,
                 case.continue_final_message,
             )
@@ -307,8 +310,8 @@ _TOO_LONG = _used_up(
 _TOO_SLOW = _used_up(f"more than {TRACE_SECONDS:g} seconds of CPU time for conversations of a few words")
 
 
-def _request(case: Case) -> RenderRequest:
-    return RenderRequest(case.conversation, case.add_generation_prompt, case.continue_final_message)
+def _request(case: Case, key: Key) -> RenderRequest:
+    return RenderRequest(case.conversation, case.add_generation_prompt, case.continue_final_message, key[0])
 
 
 def _without_null(message: Message) -> Message:

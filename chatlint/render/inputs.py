@@ -14,6 +14,7 @@ from chatlint.conversation import Conversation, plain_bytes
 from chatlint.limits import NESTING
 from chatlint.records import dataclass
 from chatlint.render.guard import BoundError
+from chatlint.render.rendered import Content
 from chatlint.render.runs import DERIVED, ContainerSource, Source
 from chatlint.render.trace import Traced, traced
 from chatlint.render.trace_numbers import traced_float, traced_int
@@ -41,17 +42,28 @@ class Root:
 
 class Inputs:
     """Wraps conversations. Each message, tool and document is wrapped once and kept: equal ones come again
-    and again at the same place."""
+    and again at the same place. So is each conversation of which its content is known."""
 
     def __init__(self) -> None:
         self._kept: dict[tuple[str, bytes], tuple[Wrapped, Sources]] = {}
+        self._wholes: dict[Content, Mapping[str, Root]] = {}
         self._size = 0
 
-    def wrap(self, conversation: Conversation) -> dict[str, Root]:
+    def wrap(self, conversation: Conversation, content: Content | None = None) -> Mapping[str, Root]:
         """The roots, by name; `tools` and `documents` are there only if they are given.
 
         Raises BoundError for a conversation that is nested too deep.
         """
+        known = self._wholes.get(content) if content else None
+        if known is None:
+            known = self._wrap(conversation)
+            size = sum(map(len, content)) if content else 0
+            if content and size < _KEPT_BYTES and _is_plain(conversation):
+                self._make_room(size)
+                self._wholes[content] = known
+        return known
+
+    def _wrap(self, conversation: Conversation) -> Mapping[str, Root]:
         roots = {"messages": self._root("messages", conversation.messages)}
         if conversation.tools is not None:
             roots["tools"] = self._root("tools", conversation.tools)
@@ -82,15 +94,25 @@ class Inputs:
         return known
 
     def _keep(self, pointer: str, content: bytes, wrapped: tuple[Wrapped, Sources]) -> None:
-        if self._size + len(content) > _KEPT_BYTES:
-            self.forget()
+        self._make_room(len(content))
         self._kept[pointer, content] = wrapped
-        self._size += len(content)
+
+    def _make_room(self, size: int) -> None:
+        if self._size + size > _KEPT_BYTES:
+            self.forget()
+        self._size += size
 
     def forget(self) -> None:
         """Drop what is kept: a template changed it."""
         self._kept.clear()
+        self._wholes.clear()
         self._size = 0
+
+
+def _is_plain(conversation: Conversation) -> bool:
+    """Whether it is plain data: what has equal bytes is then equal."""
+    one = conversation
+    return plain_bytes((one.messages, one.tools, one.documents, one.template_kwargs)) != b""
 
 
 def wrap_root(name: str, value: object, given: object = None) -> Root:

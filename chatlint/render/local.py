@@ -101,7 +101,7 @@ class LocalRenderer:
         roots: Mapping[str, Root] = {}
         try:
             _begin(compiled)
-            roots = self._inputs.wrap(request.conversation)
+            roots = self._inputs.wrap(request.conversation, request.content)
             prepared = self._prepared(compiled, request, roots)
             given = [{**message} if type(message) is dict else message for message in prepared.messages]
             text = self._text(compiled, prepared, roots)
@@ -219,7 +219,7 @@ def _let_go(context: Context) -> None:
     """Macros hold the context that holds them, and functions that hold themselves: they would stay until
     they are collected."""
     for value in context.vars.values():
-        if isinstance(value, Macro):
+        if type(value) is Macro:
             value._func = plain
     context.vars.clear()
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from chatlint.conversation import Conversation, JSONObject
-from chatlint.records import dataclass
+from chatlint.records import dataclass, field
 from chatlint.text import Prompt, Span
 
 DEFAULT_HOST = "transformers-5.24"
 FIXED_CLOCK = datetime(2026, 3, 14, 15, 9, 26)
 """Probes see one moment, so that two reports of the same template are equal."""
+
+Content: TypeAlias = tuple[bytes, bytes, bytes]
+"""What stands for the messages, the tools, and all else of a conversation."""
 
 
 class FailureKind(StrEnum):
@@ -44,11 +47,14 @@ class RenderFailure:
 
 @dataclass(frozen=True, slots=True)
 class RenderRequest:
-    """One render to be made. `continue_final_message` is False, True (the content) or a field's name."""
+    """One render to be made. `continue_final_message` is False, True (the content) or a field's name.
+    `content` is the same for equal conversations only, if the caller knows such bytes: what is made of one is
+    then looked up."""
 
     conversation: Conversation
     add_generation_prompt: bool = True
     continue_final_message: bool | str = False
+    content: Content | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -169,7 +169,9 @@ def spans_of(runs: Runs) -> tuple[Span, ...]:
             at += size
             continue
         if source is not None:
-            spans.append(_new(Span, (begin, at, source.origin(offset))))
+            first = source._first  # most often it is that: this is `origin`, written out
+            known = first is not None and (not offset or not source.pointer)
+            spans.append(_new(Span, (begin, at, first if known else source.origin(offset))))
         begin, source, offset = at, origin, start
         at += size
     if source is not None:

@@ -260,7 +260,7 @@ def _written(prompt: Prompt) -> str:
     text = prompt.text
     pieces, at = [], 0
     for start, end, origin in prompt.spans:
-        if isinstance(origin, Input) and not origin.pointer.endswith(_STRUCTURE):
+        if type(origin) is Input and not origin.pointer.endswith(_STRUCTURE):
             pieces += [text[at:start], "\0" * (end - start)]
             at = end
     return "".join((*pieces, text[at:]))
