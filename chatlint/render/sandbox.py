@@ -37,6 +37,11 @@ _OBJECT_NAMES = frozenset(dir(dict))
 _OBJECT_METHODS = frozenset(("items", "keys", "values", "get", "copy"))
 _STRING_METHODS = frozenset(name for name in dir(str) if name[0] != "_") - {"format", "format_map"}
 _LOOP_NAMES = frozenset(name for name in dir(LoopContext) if name[0] != "_")
+_STRINGS = frozenset((str, Traced))
+_NOTHING = object()
+_ATTRIBUTES = "_Namespace__attrs"
+"""Where a namespace has them. Its own way there goes through Python twice."""
+_held = object.__getattribute__
 _HIDDEN = frozenset(("_runs", "_source"))
 _INT_METHODS_THAT_GROW = frozenset(("to_bytes", "center", "ljust", "rjust", "zfill", "expandtabs"))
 _COMPARING_TESTS = (
@@ -99,10 +104,8 @@ class ChatEnvironment(ChatGrammar):
         kind = type(obj)
         if kind is dict:
             if attribute not in _OBJECT_NAMES:
-                try:
-                    return obj[attribute]  # type: ignore[index]
-                except KeyError:
-                    return Absent(None, obj, attribute)
+                found: object = obj.get(attribute, _NOTHING)  # type: ignore[attr-defined]
+                return found if found is not _NOTHING else Absent(None, obj, attribute)
             if attribute in _OBJECT_METHODS:
                 return getattr(obj, attribute)
         elif attribute in _STRING_METHODS:
@@ -114,10 +117,8 @@ class ChatEnvironment(ChatGrammar):
             if attribute in _LOOP_NAMES:
                 return getattr(obj, attribute)
         elif kind in _NAMESPACES and attribute[0] != "_":
-            try:
-                return getattr(obj, attribute)
-            except AttributeError:
-                return Absent(None, obj, attribute)
+            found = _held(obj, _ATTRIBUTES).get(attribute, _NOTHING)
+            return found if found is not _NOTHING else Absent(None, obj, attribute)
         if attribute in _HIDDEN and hasattr(obj, attribute):
             return Absent(None, obj, attribute)
         return super().getattr(built_in(obj), attribute)
@@ -130,7 +131,8 @@ class ChatEnvironment(ChatGrammar):
             try:
                 return obj[argument]  # type: ignore[call-overload]
             except (TypeError, LookupError):
-                pass
+                if type(obj) is dict and type(argument) in _STRINGS and argument not in _OBJECT_NAMES:
+                    return Absent(None, obj, argument)  # type: ignore[arg-type]
         elif isinstance(argument, str) and argument in _HIDDEN and hasattr(obj, argument):
             return Absent(None, obj, argument)
         return super().getitem(obj, argument)
@@ -160,6 +162,8 @@ class ChatEnvironment(ChatGrammar):
         elif kind is MethodType and type(__obj.__self__) is LoopContext:  # type: ignore[attr-defined]
             guard.light(args)  # `loop.changed` compares
             return super().call(__context, __obj, *args, **kwargs)
+        elif kind is type and (__obj is RestrictedNamespace or __obj is ChatNamespace):
+            pass
         elif kind is not MethodType or type(__obj.__self__) is not Traced:  # type: ignore[attr-defined]
             return super().call(__context, __obj, *args, **kwargs)
         kwargs.pop("_loop_vars", None)
@@ -234,6 +238,9 @@ def lipsum(n: int = 5, html: bool = True, min: int = 20, max: int = 100) -> str:
 
 class ChatNamespace(Namespace):
     """Jinja's namespace. Printing one is a step, as it may hold itself many times over."""
+
+    def __setitem__(self, name: str, value: object) -> None:
+        _held(self, _ATTRIBUTES)[name] = value
 
     def __repr__(self) -> str:
         guard.tick()
