@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from chatlint.probe.axes import switched
 from chatlint.probe.case import Observation, Variant
@@ -37,7 +38,12 @@ class Footing:
     def mentions(self, pattern: str) -> bool:
         """Whether the source holds a pattern: only ever a reason not to render what a first render did not
         show."""
-        return re.search(pattern, self.trace.template.text) is not None
+        return _holds(self.trace.template.text, pattern)
+
+
+@lru_cache(maxsize=256)
+def _holds(source: str, pattern: str) -> bool:
+    return re.search(pattern, source) is not None
 
 
 def find_footing(trace: Trace, syntax: Syntax) -> Footing:

@@ -53,16 +53,15 @@ def values_of(footing: Footing, name: str) -> tuple[JSON, ...]:
 
 @lru_cache(maxsize=64)
 def _values_of(source: str, name: str) -> tuple[JSON, ...]:
-    code = _code(source)
-    compared = tuple(dict.fromkeys(_compared(code, name)))
-    bare = _ANY_TEXT.sub("''", code)
+    compared = tuple(dict.fromkeys(_compared(source, name)))
+    bare = _ANY_TEXT.sub("''", _code(source, name))
     if re.search(rf"(?:\bname|\[''\])\s+in\s+{name}\b", bare):
         return ([CALLED],)
     if compared:
         return (*compared[:_MOST_VALUES], *((True, False) if _is_tested(bare, name) else ()))
     if re.search(rf"\bin\s+{name}\b|\b{name}\s*\|\s*tojson|\b{name}\s*\[", bare):
         return ()
-    edge = _edges(code).get(name)
+    edge = _edges(source).get(name)
     if edge is not None:
         return (max(edge - 1, 0), edge + 1)
     if re.search(rf"\{{\{{-?\s*{name}\b(?!\s*if\b)|[~+]\s*{name}\b|\b{name}\s*[~+]", bare):
@@ -71,10 +70,11 @@ def _values_of(source: str, name: str) -> tuple[JSON, ...]:
 
 
 @lru_cache(maxsize=4)
-def _edges(code: str) -> dict[str, int]:
+def _edges(source: str) -> dict[str, int]:
     """Names that are more or less than something, with the number that it is, or 0."""
     found: dict[str, int] = {}
-    for one, other in _ORDER.findall(_ANY_TEXT.sub("''", code)):
+    ordering = "\n".join(tag for tag in _tags(source) if "<" in tag or ">" in tag)
+    for one, other in _ORDER.findall(_ANY_TEXT.sub("''", ordering)):
         for name, edge in ((one, other), (other, one)):
             if not name[0].isdigit():
                 found.setdefault(name, int(edge) if edge.isdecimal() and len(edge) < 7 else 0)
@@ -82,22 +82,29 @@ def _edges(code: str) -> dict[str, int]:
 
 
 @lru_cache(maxsize=4)
-def _code(source: str) -> str:
+def _tags(source: str) -> list[str]:
     """The tags of a template, without comments and the text between."""
-    return "\n".join(_TAG.findall(_COMMENT.sub("", source)))
+    found: list[str] = _TAG.findall(_COMMENT.sub("", source))
+    return found
 
 
-def _compared(code: str, name: str) -> Iterator[str]:
+def _code(source: str, name: str) -> str:
+    """The tags that hold a name."""
+    return "\n".join(tag for tag in _tags(source) if name in tag)
+
+
+def _compared(source: str, name: str) -> Iterator[str]:
     """Texts on the other side of `==`, `!=` or `in`, also where a name was set to the variable first."""
-    for alias in (name, *_aliases(code, name)):
+    for alias in (name, *_aliases(source, name)):
+        code = _code(source, alias)
         after = rf"\b{alias}\b{_CHANGED}\s*(?:==|!=|(?:not\s+)?in\b)\s*[\[(]?\s*({_TEXT}(?:\s*,\s*{_TEXT})*)"
         before = rf"({_TEXT})\s*(?:==|!=)\s*{alias}\b"
         for match in (*re.finditer(after, code), *re.finditer(before, code)):
             yield from (piece[1:-1] for piece in re.findall(_TEXT, match[1]))
 
 
-def _aliases(code: str, name: str) -> list[str]:
-    found = re.findall(rf"\bset\s+(\w+)\s*=\s*{name}\b(?!\s*[.\[(])", code)
+def _aliases(source: str, name: str) -> list[str]:
+    found = re.findall(rf"\bset\s+(\w+)\s*=\s*{name}\b(?!\s*[.\[(])", _code(source, name))
     return [alias for alias in dict.fromkeys(found) if alias != name][:_MOST_VALUES]
 
 

@@ -125,10 +125,10 @@ class Compiled:
 
     def context(self, variables: Mapping[str, object], missing: tuple[str, ...] = ()) -> Context:
         """A context with these variables and the environment's globals, but for those that are missing."""
-        known = self.environment.globals
-        if missing:
-            known = {name: value for name, value in known.items() if name not in missing}
-        parent = {**known, **variables}
+        parent = {**self.environment.globals, **variables}
+        for name in missing:
+            if name not in variables:
+                del parent[name]
         return Context(self.environment, parent, None, dict(self.blocks))
 
     def lines_seen(self) -> frozenset[int]:

@@ -71,9 +71,9 @@ class Subject:
     @property
     def syntax(self) -> Syntax:
         """The template's static facts."""
-        from chatlint.render.syntax import syntax_in
-
         if self._syntax is None:
+            from chatlint.render.syntax import syntax_in
+
             self._syntax = syntax_in(self.trace.store, self.template.text)
         return self._syntax
 
@@ -91,9 +91,9 @@ class Subject:
     @property
     def unbounded(self) -> bool:
         """Whether a question alone hits a bound of `chatlint.limits`: then nothing can be told."""
-        from chatlint.render.rendered import FailureKind
-
         if self._unbounded is None:
+            from chatlint.render.rendered import FailureKind
+
             failure = self.trace.look("roles/user").failure
             self._unbounded = failure is not None and failure.kind is FailureKind.BOUND
         return self._unbounded
@@ -118,16 +118,18 @@ class Subject:
     ) -> Observation:
         """What the template does with a probe in the manner in which it answers at all (see `Footing`), with
         the axes in `way`, those given by name, and template kwargs. Later ones win."""
+        if not switches:
+            return self.footing.look(probe, way or {}, axes)
         from chatlint.probe.axes import switched
 
-        return self.footing.look(probe, way or {}, axes, switched(switches or {}))
+        return self.footing.look(probe, way or {}, axes, switched(switches))
 
     @property
     def footing(self) -> Footing:
         """How to address this template."""
-        from chatlint.detect.footing import find_footing
-
         if self._footing is None:
+            from chatlint.detect.footing import find_footing
+
             self._footing = find_footing(self.trace, self.syntax)
         return self._footing
 
