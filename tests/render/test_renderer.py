@@ -17,6 +17,7 @@ from chatlint.conversation import Conversation
 from chatlint.errors import TemplateError, UsageError
 from chatlint.limits import NESTING
 from chatlint.render import compiled, local
+from chatlint.render.inputs import Inputs
 from chatlint.render.rendered import FailureKind, RenderRequest, RenderSettings
 from chatlint.render.renderer import choose, open_renderer, render_prompt
 from chatlint.render.runs import ContainerSource
@@ -154,7 +155,8 @@ TOOLS = (
 ASKED = RenderRequest(Conversation(({"role": "user", "content": "Hi"},), TOOLS))
 
 
-def test_a_render_does_not_depend_on_those_before_it() -> None:
+@pytest.mark.parametrize("request_", [ASKED, replace(ASKED, content=(b"messages", b"tools", b""))])
+def test_a_render_does_not_depend_on_those_before_it(request_: RenderRequest) -> None:
     """What is wrapped and written once is kept for the next template: neither its places nor its steps show."""
     first = "{{ tools | tojson }}"
     second = "\n\n{% for m in messages %}{{ tools | tojson }}{{ tools[0] | tojson(indent=2) }}{% endfor %}"
@@ -163,7 +165,7 @@ def test_a_render_does_not_depend_on_those_before_it() -> None:
         found = []
         for source in sources:
             with closing(open_renderer(template(source), RenderSettings())) as renderer:
-                seen = renderer.render(ASKED)
+                seen = renderer.render(request_)
                 found.append((seen.prompt, seen.steps, seen.failure))
         return found
 
@@ -213,3 +215,27 @@ def test_a_template_that_nobody_renders_any_more_is_gone_at_once() -> None:
     del renderer
     compiled._ready.clear()
     assert root() is None
+
+
+def test_a_conversation_that_a_template_changed_is_not_used_again() -> None:
+    content = (b"changed", b"", b"")
+    request = RenderRequest(
+        Conversation(({"role": "user", "content": "Hi", "parts": [1, 2]},)), content=content
+    )
+    with closing(open_renderer(template("{{ messages[0].parts | tojson }}"), RenderSettings())) as renderer:
+        assert renderer.render(request).prompt == renderer.render(request).prompt
+        roots = local._inputs.wrap(request.conversation, content)
+        roots["messages"].value[0]["parts"].append(3)
+        assert renderer.render(request).mutated == ("/messages/0/parts",)
+        assert renderer.render(request).prompt.text == "[1, 2]"
+
+
+def test_what_is_no_plain_data_is_wrapped_each_time() -> None:
+    class Text(str):
+        pass
+
+    content = (b"not plain", b"", b"")
+    inputs = Inputs()
+    for said in ("one", "two"):
+        conversation = Conversation(({"role": "user", "content": Text(said)},))
+        assert inputs.wrap(conversation, content)["messages"].value == [{"role": "user", "content": said}]
