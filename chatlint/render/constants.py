@@ -13,11 +13,14 @@ from jinja2 import nodes
 from chatlint.lazy import regex
 from chatlint.records import dataclass
 from chatlint.render.grammar import children
+from chatlint.render.tree import Tree
 
 LARGE_RANGE = 100_000
 """Items a sandboxed `range` may have (jinja2's MAX_RANGE)."""
 LARGE_TEXT = 1_000_000
 LARGE_DIGITS = 10_000
+_UNSURE = frozenset((nodes.If, nodes.For, nodes.CondExpr, nodes.And, nodes.Or, nodes.Macro))
+"""What stands in them may not run."""
 
 _MARKER = regex(
     r"<\|[^\s<>|][^<>|]{0,60}\|>|<｜[^<>｜]{1,60}｜>|<\|?/?[A-Za-z_][\w.:-]{0,60}\|?>"
@@ -69,14 +72,14 @@ class ConstantWork:
     line: int
 
 
-def texts_of(tree: list[nodes.Node]) -> tuple[TemplateText, ...]:
+def texts_of(tree: Tree) -> tuple[TemplateText, ...]:
     """Template data and string constants in document order."""
     found = []
-    for node in tree:
-        if isinstance(node, nodes.TemplateData):
+    for node in tree.every:
+        if type(node) is nodes.TemplateData:
             if text := str(node.data):  # else all of it is trimmed
                 found.append(TemplateText(text, node.lineno, TextKind.DATA))
-        elif isinstance(node, nodes.Const) and isinstance(node.value, str):
+        elif type(node) is nodes.Const and isinstance(node.value, str):
             found.append(TemplateText(node.value, node.lineno, TextKind.STRING))
     return tuple(found)
 
@@ -93,17 +96,17 @@ def markers_in(texts: tuple[TemplateText, ...]) -> tuple[Marker, ...]:
     return tuple(found.values())
 
 
-def refusals_of(tree: list[nodes.Node]) -> tuple[Refusal, ...]:
+def refusals_of(tree: Tree) -> tuple[Refusal, ...]:
     """Every `raise_exception(…)`, in document order."""
     return tuple(
         Refusal(_message(node.args[0]) if node.args else "", node.lineno)
-        for node in tree
-        if isinstance(node, nodes.Call) and _calls(node, "raise_exception")
+        for node in tree.of(nodes.Call)
+        if _calls(node, "raise_exception")
     )
 
 
 def _calls(node: nodes.Call, name: str) -> bool:
-    return isinstance(node.node, nodes.Name) and node.node.name == name
+    return type(node.node) is nodes.Name and node.node.name == name
 
 
 def _message(node: nodes.Node) -> str:
@@ -116,17 +119,17 @@ def _message(node: nodes.Node) -> str:
     return "…"
 
 
-def work_of(root: nodes.Node, kinds: Mapping[type[nodes.Node], list[nodes.Node]]) -> tuple[ConstantWork, ...]:
-    """Constant ranges, repetitions and powers that are larger than any prompt needs. `kinds` has the nodes by
-    class."""
-    ranges = any(_calls(call, "range") for call in kinds.get(nodes.Call, ()) if isinstance(call, nodes.Call))
-    return tuple(_work(root, 1)) if ranges or nodes.Mul in kinds or nodes.Pow in kinds else ()
+def work_of(tree: Tree) -> tuple[ConstantWork, ...]:
+    """Constant ranges, repetitions and powers that are larger than any prompt needs."""
+    ranges = any(_calls(call, "range") for call in tree.of(nodes.Call))
+    asked = ranges or nodes.Mul in tree.kinds or nodes.Pow in tree.kinds
+    return tuple(_work(tree.root, 1)) if asked else ()
 
 
-def endless_of(tree: list[nodes.Node]) -> tuple[tuple[str, int], ...]:
+def endless_of(tree: Tree) -> tuple[tuple[str, int], ...]:
     """Macros that call themselves on every path, be it through others, with their lines. What only runs under
     a condition, or in a loop, may end."""
-    macros = {node.name: node for node in tree if isinstance(node, nodes.Macro)}
+    macros = {node.name: node for node in tree.of(nodes.Macro)}
     calls = {
         name: [one for one in _sure_calls(macro.body) if one in macros] for name, macro in macros.items()
     }
@@ -178,25 +181,25 @@ def _sure_calls(body: list[nodes.Node]) -> Iterator[str]:
     stack = list(body)
     while stack:
         node = stack.pop()
-        if isinstance(node, (nodes.If, nodes.For, nodes.CondExpr, nodes.And, nodes.Or, nodes.Macro)):
+        if type(node) in _UNSURE:
             continue
-        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+        if type(node) is nodes.Call and type(node.node) is nodes.Name:
             yield node.node.name
         stack.extend(children(node))
 
 
 def _work(node: nodes.Node, outer: int) -> Iterator[ConstantWork]:
     inner = outer
-    if isinstance(node, nodes.For):
+    if type(node) is nodes.For:
         own = _range_size(node.iter)
         inner = outer * max(own, 1)
         if own > 1 and outer > 1 and inner > LARGE_RANGE:
             yield ConstantWork("nested ranges", inner, node.lineno)
-    elif isinstance(node, nodes.Call) and _range_size(node) > LARGE_RANGE:
+    elif type(node) is nodes.Call and _range_size(node) > LARGE_RANGE:
         yield ConstantWork("range", _range_size(node), node.lineno)
-    elif isinstance(node, nodes.Mul) and _repetition(node) > LARGE_TEXT:
+    elif type(node) is nodes.Mul and _repetition(node) > LARGE_TEXT:
         yield ConstantWork("repetition", _repetition(node), node.lineno)
-    elif isinstance(node, nodes.Pow) and _power_digits(node) > LARGE_DIGITS:
+    elif type(node) is nodes.Pow and _power_digits(node) > LARGE_DIGITS:
         yield ConstantWork("power", _power_digits(node), node.lineno)
     for child in children(node):
         yield from _work(child, inner)

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TypeAlias
 
 from jinja2 import nodes
 
 from chatlint.lazy import regex
 from chatlint.render.grammar import children
 from chatlint.render.syntax import Use
+from chatlint.render.tree import Tree
 from chatlint.render.trimming import tags_in
 
-Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
 _STRIPS = frozenset({"strip", "lstrip", "rstrip"})
 _JSON_OPTIONS = frozenset({"ensure_ascii", "separators", "sort_keys"})
 _TEST_WITH_VALUE = frozenset(
@@ -29,20 +28,21 @@ _LOOP = frozenset({"cycle", "changed", "depth", "depth0"})
 _MACRO_NAMES = frozenset({"varargs", "kwargs"})
 _USUAL_CODES = frozenset("YmdbBHM%")
 _ESCAPE = regex(r"""\\(?:\\|(x[0-9a-fA-F]{2})|([^nrtuNxbfav0-7U'"\\\n]))""")
+_ODD_ESCAPE = regex(r"""\\(?:x[0-9a-fA-F]{2}|[^nrtuNxbfav0-7U'"\\\n])""")
+"""Where `_ESCAPE` may find one of them, wherever it begins."""
 _FIRST_ALONE = regex(r"\s+\{[%{#](?!-)|[^\s{]\s*\{[%{#]")
 _ORDERS = frozenset({"lt", "lteq", "gt", "gteq"})
 
 
 def constructs_of(
-    kinds: Kinds, source: str, dead: Collection[int] = ()
+    tree: Tree, source: str, dead: Collection[int] = ()
 ) -> tuple[tuple[Use, ...], tuple[Use, ...]]:
     """Each construct that is used, with the line of its first use, by line, and those that only nodes have
-    which are never reached. `kinds` has a tree's nodes by class, `dead` the ids of those nodes."""
-    every = _first_uses(kinds, source)
+    which are never reached. `dead` has the ids of those nodes."""
+    every = _first_uses(tree, source)
     if not dead:
         return _by_line(every), ()
-    alive = {kind: [node for node in some if id(node) not in dead] for kind, some in kinds.items()}
-    first = _first_uses(alive, source)
+    first = _first_uses(tree.without(dead), source)
     return _by_line(first), _by_line({name: line for name, line in every.items() if name not in first})
 
 
@@ -50,15 +50,14 @@ def _by_line(first: Mapping[str, int]) -> tuple[Use, ...]:
     return tuple(Use(name, line) for name, line in sorted(first.items(), key=lambda item: item[1]))
 
 
-def _first_uses(kinds: Kinds, source: str) -> dict[str, int]:
+def _first_uses(tree: Tree, source: str) -> dict[str, int]:
     first: dict[str, int] = {}
-    macros = [node for node in kinds.get(nodes.Macro, ()) if isinstance(node, nodes.Macro)]
-    arities = {node.name: len(node.args) - len(node.defaults) for node in macros}
+    arities = {node.name: len(node.args) - len(node.defaults) for node in tree.of(nodes.Macro)}
     for kind, reader in _READERS.items():
-        for node in kinds.get(kind, ()):
+        for node in tree.of(kind):
             for name in reader(node):
                 first.setdefault(name, node.lineno)
-    for name, line in (*_calls_short(kinds, arities), *_guards(kinds), *_in_source(source)):
+    for name, line in (*_calls_short(tree, arities), *_guards(tree), *_in_source(source)):
         first.setdefault(name, line)
     return first
 
@@ -67,7 +66,7 @@ def _first_uses(kinds: Kinds, source: str) -> dict[str, int]:
 
 
 def _filter(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Filter)
+    assert type(node) is nodes.Filter
     options = {str(keyword.key) for keyword in node.kwargs}
     yield f"filter {node.name}"
     if node.name == "tojson":
@@ -93,25 +92,24 @@ def _selection(node: nodes.Filter) -> Iterator[str]:
     if node.name == "rejectattr" or not test.isidentifier():
         yield f"filter {node.name}(test)"
     if any(
-        isinstance(argument, nodes.Const) and not isinstance(argument.value, str)
-        for argument in node.args[2:]
+        type(argument) is nodes.Const and not isinstance(argument.value, str) for argument in node.args[2:]
     ):
         yield "filter selectattr(value)"
 
 
 def _test(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Test)
+    assert type(node) is nodes.Test
     yield f"test {node.name}"
     if node.name in _TEST_WITH_VALUE:
         yield "test with a value"
 
 
 def _call(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Call)
+    assert type(node) is nodes.Call
     callee = node.node
-    if isinstance(callee, nodes.Getattr):
+    if type(callee) is nodes.Getattr:
         yield from _method(callee.attr, node)
-    elif isinstance(callee, nodes.Name) and callee.name == "strftime_now":
+    elif type(callee) is nodes.Name and callee.name == "strftime_now":
         codes = {text[0] for text in _text(node.args[0] if node.args else None).split("%")[1:] if text}
         yield "function strftime_now"
         if codes - _USUAL_CODES:
@@ -122,7 +120,7 @@ def _method(name: str, node: nodes.Call) -> Iterator[str]:
     yield f"method {name}"
     if name in _STRIPS and node.args:
         yield "method strip(characters)"
-    elif name in ("startswith", "endswith") and any(isinstance(one, nodes.Tuple) for one in node.args):
+    elif name in ("startswith", "endswith") and any(type(one) is nodes.Tuple for one in node.args):
         yield "method startswith(tuple)"
     elif name == "replace" and len(node.args) > 2:
         yield "filter replace(more)"
@@ -131,13 +129,13 @@ def _method(name: str, node: nodes.Call) -> Iterator[str]:
 
 
 def _attribute(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Getattr)
-    if isinstance(node.node, nodes.Name) and node.node.name == "loop" and node.attr in _LOOP:
+    assert type(node) is nodes.Getattr
+    if type(node.node) is nodes.Name and node.node.name == "loop" and node.attr in _LOOP:
         yield f"loop.{node.attr}"
 
 
 def _name(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Name)
+    assert type(node) is nodes.Name
     if node.ctx == "load" and node.name in _GLOBALS:
         yield f"function {node.name}"
     elif node.ctx == "load" and node.name in _MACRO_NAMES:
@@ -147,7 +145,7 @@ def _name(node: nodes.Node) -> Iterator[str]:
 
 
 def _compare(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Compare)
+    assert type(node) is nodes.Compare
     operators = [operand.op for operand in node.ops]
     if len(operators) > 1:
         yield "chained comparison"
@@ -158,53 +156,53 @@ def _compare(node: nodes.Node) -> Iterator[str]:
 
 
 def _for(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.For)
+    assert type(node) is nodes.For
     if node.recursive:
         yield "for … recursive"
 
 
 def _assign_block(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.AssignBlock)
+    assert type(node) is nodes.AssignBlock
     if node.filter is not None:
         yield "set with a filter"
 
 
 def _call_block(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.CallBlock)
+    assert type(node) is nodes.CallBlock
     if isinstance(node.call.node, nodes.ExtensionAttribute):
         yield "tag generation"
 
 
 def _tuple(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Tuple)
+    assert type(node) is nodes.Tuple
     if len(node.items) == 1 and node.ctx == "load":
         yield "tuple of one"
 
 
 def _dict(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Dict)
-    if any(isinstance(pair.key, nodes.Const) and not isinstance(pair.key.value, str) for pair in node.items):
+    assert type(node) is nodes.Dict
+    if any(type(pair.key) is nodes.Const and not isinstance(pair.key.value, str) for pair in node.items):
         yield "key that is no text"
 
 
 def _mul(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Mul)
+    assert type(node) is nodes.Mul
     for side in (node.left, node.right):
         if _text(side):
             yield "text times a number"
-        elif isinstance(side, nodes.List):
+        elif type(side) is nodes.List:
             yield "list times a number"
 
 
 def _mod(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Mod)
+    assert type(node) is nodes.Mod
     if _text(node.left):
         yield "text % values"
 
 
 def _add(node: nodes.Node) -> Iterator[str]:
-    assert isinstance(node, nodes.Add)
-    if any(isinstance(side, nodes.Filter) and side.name == "safe" for side in (node.left, node.right)):
+    assert type(node) is nodes.Add
+    if any(type(side) is nodes.Filter and side.name == "safe" for side in (node.left, node.right)):
         yield "safe and +"
 
 
@@ -233,25 +231,27 @@ _READERS: dict[type[nodes.Node], Callable[[nodes.Node], Iterator[str]]] = {
 # -- by more than one node
 
 
-def _calls_short(kinds: Kinds, arities: dict[str, int]) -> Iterator[tuple[str, int]]:
+def _calls_short(tree: Tree, arities: dict[str, int]) -> Iterator[tuple[str, int]]:
     """Calls of macros with fewer arguments than parameters without a default."""
-    for node in kinds.get(nodes.Call, ()) if arities else ():
-        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
+    for node in tree.of(nodes.Call) if arities else ():
+        if type(node.node) is nodes.Name:
             given = len(node.args) + len(node.kwargs)
             spread = node.dyn_args is not None or node.dyn_kwargs is not None
             if given < arities.get(node.node.name, 0) and not spread:
                 yield "macro with too few arguments", node.lineno
 
 
-def _guards(kinds: Kinds) -> Iterator[tuple[str, int]]:
+def _guards(tree: Tree) -> Iterator[tuple[str, int]]:
     """`tools is none` where nothing else asks whether there are tools: a host may leave them out."""
-    pairs = [node for kind in (nodes.And, nodes.Or) for node in kinds.get(kind, ())]
-    guarded = {id(side) for node in pairs for side in children(node)}
-    for node in kinds.get(nodes.Test, ()):
-        if isinstance(node, nodes.Test) and node.name == "none" and id(node) not in guarded:
-            asked = node.node
-            if isinstance(asked, nodes.Name) and asked.name == "tools":
-                yield "tools is none", node.lineno
+    asked = [node for node in tree.of(nodes.Test) if node.name == "none" and _is_tools(node.node)]
+    if asked:
+        pairs = (*tree.of(nodes.And), *tree.of(nodes.Or))
+        guarded = {id(side) for node in pairs for side in children(node)}
+        yield from (("tools is none", node.lineno) for node in asked if id(node) not in guarded)
+
+
+def _is_tools(node: nodes.Node) -> bool:
+    return type(node) is nodes.Name and node.name == "tools"
 
 
 def _in_source(source: str) -> Iterator[tuple[str, int]]:
@@ -263,7 +263,7 @@ def _in_source(source: str) -> Iterator[tuple[str, int]]:
     raw = re.search(r"\{%[-+]?\s*raw\b", source)
     if raw:
         yield "tag raw", source.count("\n", 0, raw.start()) + 1
-    for start, stop, line in tags_in(source) if "\\" in source or "{%+" in source else ():
+    for start, stop, line in tags_in(source) if _may_tell(source) else ():
         text = source[start:stop]
         if text.startswith(("{%+", "{{+")):
             yield "tag with +", line
@@ -275,5 +275,12 @@ def _in_source(source: str) -> Iterator[tuple[str, int]]:
                 yield "escape by number" if found[1] else "escape without a meaning", line
 
 
+def _may_tell(source: str) -> bool:
+    """Whether a tag may hold such an escape or a plus: most have none, and to find all tags takes long."""
+    if "{%+" in source:
+        return True
+    return "\\" in source and ("{{+" in source or _ODD_ESCAPE.search(source) is not None)
+
+
 def _text(node: nodes.Node | None) -> str:
-    return node.value if isinstance(node, nodes.Const) and isinstance(node.value, str) else ""
+    return node.value if type(node) is nodes.Const and isinstance(node.value, str) else ""

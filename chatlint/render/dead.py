@@ -11,38 +11,44 @@ from typing import TypeAlias
 
 from jinja2 import nodes
 
-from chatlint.render.grammar import children
+from chatlint.render.tree import Tree, nodes_below
 
-Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
 _Known: TypeAlias = Mapping[str, bool]
 
 
-def dead_nodes(root: nodes.Template, kinds: Kinds) -> frozenset[int]:
-    """The ids of all nodes of a tree that are never reached. `kinds` has its nodes by class."""
-    known = _settled(root, kinds.get(nodes.Name, []))
-    branches = [branch for node in kinds.get(nodes.If, ()) for branch in _dead_branches(node, known)]
-    branches += [one for node in kinds.get(nodes.CondExpr, ()) for one in _dead_sides(node, known)]
-    return frozenset(id(node) for branch in branches for node in _below(branch))
+def dead_nodes(tree: Tree) -> frozenset[int]:
+    """The ids of all nodes of a tree that are never reached."""
+    known = _settled(tree)
+    branches = [branch for node in tree.of(nodes.If) for branch in _dead_branches(node, known)]
+    branches += [one for node in tree.of(nodes.CondExpr) for one in _dead_sides(node, known)]
+    return frozenset(id(node) for branch in branches for node in nodes_below(branch))
 
 
-def _settled(root: nodes.Template, names: list[nodes.Node]) -> dict[str, bool]:
-    """Variables that are constants, and whether they are true. `names` are all of the tree, in order."""
-    uses: dict[str, list[str]] = {}
-    for name in names:
-        assert isinstance(name, nodes.Name)
-        uses.setdefault(name.name, []).append(name.ctx)
-    found: dict[str, bool] = {}
-    for statement in root.body:
-        if isinstance(statement, nodes.Assign) and isinstance(statement.target, nodes.Name):
-            first, *rest = uses[statement.target.name]
-            if first == "store" and {"load"}.issuperset(rest) and isinstance(statement.node, nodes.Const):
-                found[statement.target.name] = bool(statement.node.value)
-    return found
+def _settled(tree: Tree) -> dict[str, bool]:
+    """Variables that are constants, and whether they are true."""
+    found = {
+        statement.target.name: bool(statement.node.value)
+        for statement in tree.root.body
+        if type(statement) is nodes.Assign
+        and type(statement.target) is nodes.Name
+        and type(statement.node) is nodes.Const
+    }
+    if not found:
+        return {}
+    uses: dict[str, list[str]] = {name: [] for name in found}
+    for name in tree.of(nodes.Name):
+        if name.name in uses:
+            uses[name.name].append(name.ctx)
+    return {name: truth for name, truth in found.items() if _is_set_once(*uses[name])}
 
 
-def _dead_branches(node: nodes.Node, known: _Known) -> Iterator[nodes.Node]:
+def _is_set_once(first: str, *rest: str) -> bool:
+    """Whether a variable that is used so is set before all else, and not again."""
+    return first == "store" and {"load"}.issuperset(rest)
+
+
+def _dead_branches(node: nodes.If, known: _Known) -> Iterator[nodes.Node]:
     """What stands behind a condition that is never true, and what after one that always is."""
-    assert isinstance(node, nodes.If)
     decided = False
     for branch in (node, *node.elif_):
         truth = False if decided else _truth(branch.test, known)
@@ -55,8 +61,7 @@ def _dead_branches(node: nodes.Node, known: _Known) -> Iterator[nodes.Node]:
         yield from node.else_
 
 
-def _dead_sides(node: nodes.Node, known: _Known) -> Iterator[nodes.Node]:
-    assert isinstance(node, nodes.CondExpr)
+def _dead_sides(node: nodes.CondExpr, known: _Known) -> Iterator[nodes.Node]:
     truth = _truth(node.test, known)
     if truth is False:
         yield node.expr1
@@ -66,26 +71,17 @@ def _dead_sides(node: nodes.Node, known: _Known) -> Iterator[nodes.Node]:
 
 def _truth(node: nodes.Node, known: _Known) -> bool | None:
     """Whether an expression is always true (True) or never (False)."""
-    if isinstance(node, nodes.Const):
+    if type(node) is nodes.Const:
         return bool(node.value)
-    if isinstance(node, nodes.Name):
+    if type(node) is nodes.Name:
         return known.get(node.name)
-    if isinstance(node, nodes.Not):
+    if type(node) is nodes.Not:
         inner = _truth(node.node, known)
         return None if inner is None else not inner
-    if isinstance(node, nodes.And | nodes.Or):
+    if type(node) is nodes.And or type(node) is nodes.Or:
         sides = (_truth(node.left, known), _truth(node.right, known))
-        decides = isinstance(node, nodes.Or)
+        decides = type(node) is nodes.Or
         if decides in sides:
             return decides
         return None if None in sides else not decides
     return None
-
-
-def _below(node: nodes.Node) -> Iterator[nodes.Node]:
-    """A node and all nodes in it."""
-    stack = [node]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack += children(node)

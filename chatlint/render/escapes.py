@@ -6,12 +6,13 @@ do Jinja's globals that are Python objects. Names that are put together from pie
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from jinja2 import nodes
 
 from chatlint.lazy import regex
 from chatlint.render.syntax import Use
+from chatlint.render.tree import Tree
 
 _WAY_OUT = regex(
     r"__\w+__|(?:gi|cr|ag|tb)_(?:frame|code)|f_(?:globals|locals|builtins|back|code)|func_(?:globals|code)|mro"
@@ -26,47 +27,43 @@ _BY_NAME = frozenset({"attr", "map", "selectattr", "rejectattr", "groupby", "sor
 """Filters that read an attribute whose name they are given."""
 
 
-def escapes_of(kinds: Mapping[type[nodes.Node], list[nodes.Node]]) -> tuple[Use, ...]:
-    """Every way out that is named, by line. `kinds` has a tree's nodes by class."""
-    found = [
-        Use(name, node.lineno)
-        for kind in (nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Const)
-        for node in kinds.get(kind, ())
-        for name in _named(node)
+def escapes_of(tree: Tree) -> tuple[Use, ...]:
+    """Every way out that is named, by line."""
+    found = [Use(name, node.lineno) for node, name in _named(tree) if _is_way_out(name)]
+    found += [
+        Use(match.group(), node.lineno)
+        for node in tree.of(nodes.Const)
+        if isinstance(node.value, str) and "__" in node.value and (match := _IN_FORMAT.search(node.value))
     ]
-    names = [node for node in kinds.get(nodes.Name, ()) if isinstance(node, nodes.Name)]
-    globals_ = [node for node in names if node.name in _GLOBALS]
+    globals_ = [node for node in tree.of(nodes.Name) if node.name in _GLOBALS]
     own = {node.name for node in globals_ if node.ctx != "load"}
     found += [Use(node.name, node.lineno) for node in globals_ if node.name not in own]
     return tuple(sorted(found, key=lambda use: use.line))
 
 
-def _named(node: nodes.Node) -> Iterator[str]:
-    if isinstance(node, nodes.Getattr):
-        yield from _found(node.attr)
-    elif isinstance(node, nodes.Getitem):
-        yield from _found(_text(node.arg))
-    elif isinstance(node, nodes.Filter) and node.name in _BY_NAME:
-        for argument in (*node.args, *(keyword.value for keyword in node.kwargs)):
-            for step in _text(argument).split("."):
-                yield from _found(step)
-    elif isinstance(node, nodes.Const) and isinstance(node.value, str):
-        match = _IN_FORMAT.search(node.value) if "__" in node.value else None
-        if match:
-            yield match.group()
+def _named(tree: Tree) -> Iterator[tuple[nodes.Node, str]]:
+    """The names of attributes that are read."""
+    for attribute in tree.of(nodes.Getattr):
+        yield attribute, attribute.attr
+    for item in tree.of(nodes.Getitem):
+        yield item, _text(item.arg)
+    for reading in tree.of(nodes.Filter):
+        if reading.name in _BY_NAME:
+            for argument in (*reading.args, *(keyword.value for keyword in reading.kwargs)):
+                for step in _text(argument).split("."):
+                    yield reading, step
 
 
-def _found(name: str) -> Iterator[str]:
-    if ("_" in name and _WAY_OUT.fullmatch(name)) or name == "mro":
-        yield name
+def _is_way_out(name: str) -> bool:
+    return name == "mro" or ("_" in name and _WAY_OUT.fullmatch(name) is not None)
 
 
 def _text(node: nodes.Node | None) -> str:
     """The text of a constant, or of constants put together by `~` and `+`."""
-    if isinstance(node, nodes.Const):
+    if type(node) is nodes.Const:
         return node.value if isinstance(node.value, str) else ""
-    if isinstance(node, nodes.Add):
+    if type(node) is nodes.Add:
         return _text(node.left) + _text(node.right)
-    if isinstance(node, nodes.Concat):
+    if type(node) is nodes.Concat:
         return "".join(map(_text, node.nodes))
     return ""

@@ -9,14 +9,15 @@ conversation, which is how a backdoor in a template works. Conditions on structu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 from jinja2 import nodes
 
 from chatlint.lazy import regex
 from chatlint.records import dataclass, field
 from chatlint.render.grammar import children
+from chatlint.render.tree import Tree, nodes_below
 
 _TEXT = regex(r"/messages/\*/(?:content|reasoning_content|reasoning|thinking)(?:/\*(?:/text|/content)?)?")
 """Where a message's words are."""
@@ -43,12 +44,14 @@ _SEARCHES = frozenset(
 )
 _TESTS = frozenset({"eq", "equalto", "==", "ne", "!=", "in", "sameas"})
 _RESULT_ROLES = frozenset({"tool", "function", "observation", "ipython", "tool_response"})
-_SEARCHING = (nodes.Compare, nodes.Call, nodes.Test, nodes.Filter, nodes.Getitem)
+_SETTING = frozenset((nodes.Assign, nodes.If, nodes.For, nodes.CondExpr))
+_CHOOSING = frozenset((nodes.If, nodes.For, nodes.CondExpr, nodes.And, nodes.Or, nodes.Getitem, nodes.Mul))
+_WORDLESS = frozenset((nodes.Compare, nodes.Test, nodes.Not))
 _ABSENT = frozenset({"notin", "ne"})
 LENGTH = "a length of "
 """What a trigger begins with that is no words."""
 _ROUNDS = 4
-Kinds: TypeAlias = Mapping[type[nodes.Node], list[nodes.Node]]
+_Node = TypeVar("_Node", bound=nodes.Node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,31 +80,31 @@ class GateWalk:
     _unwanted: set[str] = field(default_factory=set)
     """Words that are only to be absent."""
     _results: set[int] = field(default_factory=set)
+    _kind_of: dict[str, str] = field(default_factory=dict)
 
-    def gates(self, tree: list[nodes.Node], kinds: Kinds) -> tuple[Gate, ...]:
-        """The gates of a tree with text behind them, in document order. `kinds` has its nodes by class."""
-        searches = [
-            (node, found)
-            for kind in _SEARCHING
-            for node in kinds.get(kind, ())
-            if (found := _search(node)) is not None
-        ]
+    def gates(self, tree: Tree) -> tuple[Gate, ...]:
+        """The gates of a tree with text behind them, in document order."""
+        searches = [search for search in _searches(tree) if search[-1]]
         if not searches:
             return ()
-        self._settle(kinds.get(nodes.Assign, []), self._say)
-        for node, (searched, words) in searches:
+        self._settle(tree.of(nodes.Assign), self._say)
+        for node, searched, words in searches:
             if any(map(self._holds_words, searched)):
                 self._sought[id(node)] = words
-                if isinstance(node, nodes.Compare) and node.ops[0].op in _ABSENT:
+                if type(node) is nodes.Compare and node.ops[0].op in _ABSENT:
                     self._unwanted.add(words)
         if not self._sought:
             return ()
-        self._settle(tree, self._flow)
-        self._find_results(tree)
+        self._kind_of = _telling(tree)
+        if not self._kind_of:
+            return ()
+        self._settle([node for node in tree.every if type(node) in _SETTING], self._flow)
+        self._find_results(tree.of(nodes.If))
         self._looking.clear()
-        return tuple(gate for node in tree for gate in self._gates_at(node))
+        choosing = [node for node in tree.every if type(node) in _CHOOSING or id(node) in self._sought]
+        return tuple(gate for node in choosing for gate in self._gates_at(node))
 
-    def _settle(self, tree: list[nodes.Node], follow: Callable[[nodes.Node], None]) -> None:
+    def _settle(self, tree: Sequence[_Node], follow: Callable[[_Node], None]) -> None:
         """Follow assignments until nothing changes."""
         for _ in range(_ROUNDS):
             known = len(self._said) + len(self._triggers)
@@ -114,13 +117,13 @@ class GateWalk:
 
     # -- flows -----------------------------------------------------------------------------------------------
 
-    def _say(self, node: nodes.Node) -> None:
-        if isinstance(node, nodes.Assign) and self._holds_words(node.node):
+    def _say(self, node: nodes.Assign) -> None:
+        if self._holds_words(node.node):
             self._said.update(_targets(node.target))
 
     def _flow(self, node: nodes.Node) -> None:
         """What is set by a comparison, or behind a gate, is known by it."""
-        if isinstance(node, nodes.Assign):
+        if type(node) is nodes.Assign:
             self._set([node], self._trigger(node.node))
         for trigger, body in self._branches(node):
             for inner in body:
@@ -128,23 +131,22 @@ class GateWalk:
 
     def _set(self, found: Iterable[nodes.Node], trigger: str) -> None:
         for node in found:
-            if trigger and isinstance(node, nodes.Assign):
+            if trigger and type(node) is nodes.Assign:
                 for name in _targets(node.target):
                     self._triggers.setdefault(name, trigger)
 
-    def _find_results(self, tree: list[nodes.Node]) -> None:
+    def _find_results(self, choices: Sequence[nodes.If]) -> None:
         """What stands in a branch for tool results."""
-        for node in tree:
-            for branch in (node, *node.elif_) if isinstance(node, nodes.If) else ():
+        for node in choices:
+            for branch in (node, *node.elif_):
                 if _asks_for_result(branch.test):
-                    self._results.update(id(inner) for body in branch.body for inner in _below(body))
+                    self._results.update(id(inner) for body in branch.body for inner in nodes_below(body))
 
     def _holds_words(self, node: nodes.Node) -> bool:
         """Whether an expression is made of a message's words."""
         known = self._words.get(id(node))
         if known is None:
-            own = isinstance(node, (nodes.Name, nodes.Getattr, nodes.NSRef)) and _name(node) in self._said
-            known = own or any(map(_TEXT.fullmatch, self.places(node)))
+            known = _name(node) in self._said or any(map(_TEXT.fullmatch, self.places(node)))
             known = known or any(map(self._holds_words, _operands(node)))
             self._words[id(node)] = bool(known)
         return bool(known)
@@ -168,7 +170,7 @@ class GateWalk:
 
     def _branches(self, node: nodes.Node) -> Iterator[tuple[str, list[nodes.Node]]]:
         """Pairs of a trigger and what depends on it."""
-        if isinstance(node, nodes.If):
+        if type(node) is nodes.If:
             triggers = []
             for branch in (node, *node.elif_):
                 trigger = self._trigger(branch.test)
@@ -178,26 +180,26 @@ class GateWalk:
             other = next(filter(None, triggers), "")
             if other and node.else_:
                 yield other, node.else_
-        elif isinstance(node, nodes.For) and node.test:
+        elif type(node) is nodes.For and node.test:
             trigger = self._trigger(node.test)
             if trigger:
                 yield trigger, node.body
-        elif isinstance(node, nodes.CondExpr):
+        elif type(node) is nodes.CondExpr:
             trigger = self._trigger(node.test)
             if trigger:
                 yield trigger, [node.expr1, *([node.expr2] if node.expr2 else [])]
 
     def _chosen(self, node: nodes.Node) -> Iterator[tuple[str, list[nodes.Node]]]:
         """Expressions that choose by words: `and`, a table, a product, `replace`."""
-        if isinstance(node, (nodes.And, nodes.Or)):
+        if type(node) is nodes.And or type(node) is nodes.Or:
             trigger = self._trigger(node.left)
             if trigger:
                 yield trigger, [node.right]
-        elif isinstance(node, nodes.Getitem):
+        elif type(node) is nodes.Getitem:
             trigger = self._trigger(node.arg) or self._sought.get(id(node), "")
             if trigger:
                 yield trigger, [node.node]
-        elif isinstance(node, nodes.Mul):
+        elif type(node) is nodes.Mul:
             for chosen, by in ((node.left, node.right), (node.right, node.left)):
                 trigger = self._trigger(by)
                 if trigger:
@@ -208,45 +210,46 @@ class GateWalk:
     def _gates_at(self, node: nodes.Node) -> Iterator[Gate]:
         for trigger, body in (*self._branches(node), *self._chosen(node)):
             for text in _texts(body):
-                kind = kind_of(text)
+                kind = self._kind_of.get(text)
                 if trigger and kind:
                     yield Gate(trigger, text, kind, node.lineno, id(node) in self._results)
                     break
 
 
-def _search(node: nodes.Node) -> tuple[list[nodes.Node], str] | None:
-    """What an expression looks into, and the words it looks for; None if it looks for none."""
-    searched: list[nodes.Node] = []
-    words = ""
-    if isinstance(node, nodes.Compare):
-        searched = [node.expr, *(operand.expr for operand in node.ops)]
-        words = _words_in(searched) or _length_in(searched)
-    elif isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
-        searched, words = _called(node, node.node)
-    elif isinstance(node, nodes.Test) and node.name in _TESTS:
-        searched, words = [node.node], _words_in(node.args)
-    elif isinstance(node, nodes.Filter) and node.name == "replace" and node.node is not None:
-        searched, words = [node.node], _words_in(node.args[:1])
-    elif isinstance(node, nodes.Getitem) and isinstance(node.node, nodes.Dict):
-        searched, words = [node.arg], _words_in([pair.key for pair in node.node.items])
-    return (searched, words) if words else None
+def _searches(tree: Tree) -> Iterator[tuple[nodes.Node, list[nodes.Expr], str]]:
+    """Expressions that look for words: what each looks into, and the words, "" for none."""
+    for comparison in tree.of(nodes.Compare):
+        operands = [comparison.expr, *(operand.expr for operand in comparison.ops)]
+        yield comparison, operands, _words_in(operands) or _length_in(operands)
+    for call in tree.of(nodes.Call):
+        if type(call.node) is nodes.Getattr:
+            yield call, *_called(call, call.node)
+    for test in tree.of(nodes.Test):
+        if test.name in _TESTS:
+            yield test, [test.node], _words_in(test.args)
+    for replaced in tree.of(nodes.Filter):
+        if replaced.name == "replace" and replaced.node is not None:
+            yield replaced, [replaced.node], _words_in(replaced.args[:1])
+    for item in tree.of(nodes.Getitem):
+        if type(item.node) is nodes.Dict:
+            yield item, [item.arg], _words_in([pair.key for pair in item.node.items])
 
 
-def _called(node: nodes.Call, method: nodes.Getattr) -> tuple[list[nodes.Node], str]:
+def _called(node: nodes.Call, method: nodes.Getattr) -> tuple[list[nodes.Expr], str]:
     if method.attr in _SEARCHES:
         return [method.node], _words_in(node.args)
     if method.attr == "replace":
         return [method.node], _words_in(node.args[:1])
-    if method.attr == "get" and isinstance(method.node, nodes.Dict):
+    if method.attr == "get" and type(method.node) is nodes.Dict:
         return list(node.args), _words_in([pair.key for pair in method.node.items])
     return [], ""
 
 
 def _replacements(node: nodes.Node) -> list[nodes.Node]:
     """What `replace` writes instead of words, and what a table has for them."""
-    if isinstance(node, nodes.Filter) and node.name == "replace":
+    if type(node) is nodes.Filter and node.name == "replace":
         return list(node.args[1:])
-    if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Getattr):
+    if type(node) is nodes.Call and type(node.node) is nodes.Getattr:
         if node.node.attr == "replace":
             return list(node.args[1:])
         if node.node.attr == "get":
@@ -255,18 +258,17 @@ def _replacements(node: nodes.Node) -> list[nodes.Node]:
 
 
 def _asks_for_result(test: nodes.Node) -> bool:
-    texts = [
-        node.value for node in _below(test) if isinstance(node, nodes.Const) and isinstance(node.value, str)
-    ]
-    return any(text in _RESULT_ROLES for text in texts)
+    return any(
+        type(node) is nodes.Const and isinstance(node.value, str) and node.value in _RESULT_ROLES
+        for node in nodes_below(test)
+    )
 
 
-def _below(node: nodes.Node) -> Iterator[nodes.Node]:
-    stack = [node]
-    while stack:
-        found = stack.pop()
-        yield found
-        stack.extend(children(found))
+def _telling(tree: Tree) -> dict[str, str]:
+    """The constants that are more than structure, and what makes them that."""
+    texts = {str(node.data) for node in tree.of(nodes.TemplateData)}
+    texts.update(node.value for node in tree.of(nodes.Const) if isinstance(node.value, str))
+    return {text: kind for text in texts if (kind := kind_of(text))}
 
 
 def kind_of(text: str) -> str:
@@ -285,23 +287,23 @@ def _texts(body: Iterable[nodes.Node]) -> Iterator[str]:
     stack = list(body)
     while stack:
         node = stack.pop()
-        if isinstance(node, nodes.TemplateData):
+        if type(node) is nodes.TemplateData:
             yield str(node.data)
-        elif isinstance(node, nodes.Const):
+        elif type(node) is nodes.Const:
             if isinstance(node.value, str):
                 yield node.value
-        elif isinstance(node, (nodes.Compare, nodes.Test)):
+        elif type(node) is nodes.Compare or type(node) is nodes.Test:
             continue
-        elif not (isinstance(node, nodes.Call) and _name(node.node) == "raise_exception"):
+        elif not (type(node) is nodes.Call and _name(node.node) == "raise_exception"):
             stack.extend(children(node))
 
 
 def _words_in(operands: Iterable[nodes.Node]) -> str:
     """The first constant that is no structure."""
     for node in operands:
-        items = node.items if isinstance(node, (nodes.List, nodes.Tuple)) else [node]
+        items = node.items if type(node) is nodes.List or type(node) is nodes.Tuple else [node]
         for item in items:
-            text = item.value if isinstance(item, nodes.Const) else ""
+            text = item.value if type(item) is nodes.Const else ""
             if isinstance(text, str) and not _STRUCTURE.fullmatch(text):
                 return text
     return ""
@@ -309,35 +311,35 @@ def _words_in(operands: Iterable[nodes.Node]) -> str:
 
 def _length_in(operands: Iterable[nodes.Node]) -> str:
     for node in operands:
-        if isinstance(node, nodes.Const) and type(node.value) is int and node.value >= _LEAST_LENGTH:
+        if type(node) is nodes.Const and type(node.value) is int and node.value >= _LEAST_LENGTH:
             return f"{LENGTH}{node.value}"
     return ""
 
 
 def _operands(node: nodes.Node) -> Iterable[nodes.Node]:
     """What an expression's value is made of; a comparison or a test has no words."""
-    if isinstance(node, (nodes.Compare, nodes.Test, nodes.Not)):
+    if type(node) in _WORDLESS:
         return ()
-    if isinstance(node, nodes.CondExpr):
+    if type(node) is nodes.CondExpr:
         return [node.expr1, *([node.expr2] if node.expr2 else [])]
-    if isinstance(node, (nodes.Getattr, nodes.Getitem)):
+    if type(node) is nodes.Getattr or type(node) is nodes.Getitem:
         return (node.node,)
-    if isinstance(node, nodes.Call):
+    if type(node) is nodes.Call:
         return (node.node, *node.args)
     return children(node)
 
 
 def _name(node: nodes.Node) -> str:
     """A variable's name, or `namespace.attribute`."""
-    if isinstance(node, nodes.Name):
+    if type(node) is nodes.Name:
         return node.name
-    if isinstance(node, nodes.NSRef):
+    if type(node) is nodes.NSRef:
         return f"{node.name}.{node.attr}"
-    if isinstance(node, nodes.Getattr) and isinstance(node.node, nodes.Name):
+    if type(node) is nodes.Getattr and type(node.node) is nodes.Name:
         return f"{node.node.name}.{node.attr}"
     return ""
 
 
 def _targets(target: nodes.Node) -> list[str]:
-    items = target.items if isinstance(target, nodes.Tuple) else [target]
+    items = target.items if type(target) is nodes.Tuple else [target]
     return [name for name in map(_name, items) if name]

@@ -6,54 +6,63 @@ through all of them, and a list or a text that is put together anew in every ite
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from jinja2 import nodes
 
 from chatlint.render.grammar import children
 from chatlint.render.syntax import Use
+from chatlint.render.tree import Tree
 
 _LISTS = {"/messages": "messages", "/tools": "tools"}
+_EVERY = frozenset(_LISTS.values())
+_NONE: frozenset[str] = frozenset()
+_WITHOUT_LOOPS = frozenset(
+    {nodes.Output, nodes.Assign, nodes.Compare, nodes.Test, nodes.And, nodes.Or, nodes.Not, nodes.Name}
+    | {nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter, nodes.Const}
+)
+"""No loop is ever in one of them."""
 _GO_THROUGH = frozenset(
     {"selectattr", "rejectattr", "select", "reject", "map", "list", "reverse", "tojson", "join", "string"}
 )
 
 
-def growth_of(
-    root: nodes.Node,
-    kinds: Mapping[type[nodes.Node], list[nodes.Node]],
-    places: Callable[[nodes.Node], frozenset[str]],
-) -> tuple[Use, ...]:
+def growth_of(tree: Tree, places: Callable[[nodes.Node], frozenset[str]]) -> tuple[Use, ...]:
     """The lists over which work may grow faster than they do, each with its first line; `text of …` where it
     is only a text, or a list, that is put together anew."""
-    if not _may_grow(kinds, places):
-        return ()
+    loops = {id(loop): over for loop in tree.of(nodes.For) if (over := _lists(places(loop.iter)))}
+    again = _repeating(tree, places) if loops else frozenset()
     found: dict[str, int] = {}
-    stack: list[tuple[nodes.Node, frozenset[str]]] = [(root, frozenset())]
+    stack: list[tuple[nodes.Node, frozenset[str]]] = [(tree.root, _NONE)] if again else []
     while stack:
         node, inside = stack.pop()
-        if inside:
+        if inside and id(node) in again:
             for name in _again(node, inside, places):
                 found.setdefault(name, node.lineno)
-        if isinstance(node, nodes.For):
-            loops = inside | {_LISTS[place] for place in places(node.iter) if place in _LISTS}
-            stack += [(child, loops) for child in (*node.body, *node.else_)]
+        if type(node) is nodes.For:
+            deeper = inside | loops.get(id(node), _NONE)
+            stack += [(child, deeper) for child in (*node.body, *node.else_)]
             stack.append((node.iter, inside))
-        else:
+        elif inside or type(node) not in _WITHOUT_LOOPS:
             stack += [(child, inside) for child in children(node)]
     return tuple(Use(name, line) for name, line in found.items())
 
 
-def _may_grow(
-    kinds: Mapping[type[nodes.Node], list[nodes.Node]], places: Callable[[nodes.Node], frozenset[str]]
-) -> bool:
-    """Whether anything of it is there at all, inside a loop or not."""
-    every = frozenset(_LISTS.values())
-    loops = kinds.get(nodes.For, [])
-    more = [node for kind in (nodes.Filter, nodes.Getitem, nodes.Assign) for node in kinds.get(kind, ())]
-    return len([loop for loop in loops if _again(loop, every, places)]) > 1 or any(
-        _again(node, every, places) for node in more
-    )
+def _repeating(tree: Tree, places: Callable[[nodes.Node], frozenset[str]]) -> frozenset[int]:
+    """The ids of what would go through a list once more in a loop over it; none where that is only one
+    loop."""
+    loops = [id(loop) for loop in tree.of(nodes.For) if _again(loop, _EVERY, places)]
+    more = [
+        id(node)
+        for kind in (nodes.Filter, nodes.Getitem, nodes.Assign)
+        for node in tree.of(kind)
+        if _again(node, _EVERY, places)
+    ]
+    return frozenset([*loops, *more]) if more or len(loops) > 1 else frozenset()
+
+
+def _lists(places: frozenset[str]) -> frozenset[str]:
+    return frozenset([_LISTS[place] for place in places if place in _LISTS]) if places else _NONE
 
 
 def _again(
@@ -61,44 +70,38 @@ def _again(
 ) -> frozenset[str]:
     """The lists that a node goes through once more while it is inside a loop over them."""
     gone_through: nodes.Node | None = None
-    if isinstance(node, nodes.For):
+    if type(node) is nodes.For:
         if _counts(node.iter):
             return inside
         gone_through = node.iter
-    elif isinstance(node, (nodes.Filter, nodes.Getitem)) and _goes_through(node):
-        gone_through = node.node
-    elif isinstance(node, nodes.Assign) and _is_put_together(node):
+    elif type(node) is nodes.Filter:
+        gone_through = node.node if node.name in _GO_THROUGH else None
+    elif type(node) is nodes.Getitem:
+        gone_through = node.node if type(node.arg) is nodes.Slice else None
+    elif type(node) is nodes.Assign and _is_put_together(node):
         return frozenset(f"text of {name}" for name in inside)
-    if gone_through is None:
-        return frozenset()
-    return inside & {_LISTS[place] for place in places(gone_through) if place in _LISTS}
+    return inside & _lists(places(gone_through)) if gone_through is not None else _NONE
 
 
 def _counts(node: nodes.Node) -> bool:
     """Whether it is a `range` up to where the loop is, or to the length of something."""
-    if not (isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name == "range"):
+    if not (type(node) is nodes.Call and type(node.node) is nodes.Name and node.node.name == "range"):
         return False
     for inner in (*node.args, *node.find_all((nodes.Filter, nodes.Getattr))):
-        if isinstance(inner, nodes.Filter) and inner.name in ("length", "count"):
+        if type(inner) is nodes.Filter and inner.name in ("length", "count"):
             return True
-        if isinstance(inner, nodes.Getattr) and inner.attr in ("index", "index0", "length", "revindex"):
+        if type(inner) is nodes.Getattr and inner.attr in ("index", "index0", "length", "revindex"):
             return True
     return False
-
-
-def _goes_through(node: nodes.Filter | nodes.Getitem) -> bool:
-    if isinstance(node, nodes.Filter):
-        return node.name in _GO_THROUGH
-    return isinstance(node.arg, nodes.Slice)
 
 
 def _is_put_together(node: nodes.Assign) -> bool:
     """`x = x + …` and `x = x ~ …`, but for counters."""
     value = node.node
-    if isinstance(value, nodes.Concat):
+    if type(value) is nodes.Concat:
         return any(_same(node.target, part) for part in value.nodes)
-    while isinstance(value, nodes.Add):
-        if isinstance(value.right, nodes.Const) and not isinstance(value.right.value, str):
+    while type(value) is nodes.Add:
+        if type(value.right) is nodes.Const and not isinstance(value.right.value, str):
             return False
         if _same(node.target, value.left):
             return True
@@ -107,11 +110,11 @@ def _is_put_together(node: nodes.Assign) -> bool:
 
 
 def _same(target: nodes.Node, value: nodes.Node) -> bool:
-    if isinstance(target, nodes.Name):
-        return isinstance(value, nodes.Name) and value.name == target.name
+    if type(target) is nodes.Name:
+        return type(value) is nodes.Name and value.name == target.name
     return (
-        isinstance(target, nodes.NSRef)
-        and isinstance(value, nodes.Getattr)
-        and isinstance(value.node, nodes.Name)
+        type(target) is nodes.NSRef
+        and type(value) is nodes.Getattr
+        and type(value.node) is nodes.Name
         and (value.node.name, value.attr) == (target.name, target.attr)
     )

@@ -6,7 +6,7 @@ a render can tell, a render decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
     from jinja2 import nodes
 
     from chatlint.render.constants import ConstantWork, Marker, Refusal, TemplateText
-    from chatlint.render.fields import FieldWalk, MethodUse, Read, RoleLiteral
+    from chatlint.render.fields import MethodUse, Read
     from chatlint.render.gates import Gate
     from chatlint.render.names import LoopSet, Variable
     from chatlint.render.prints import Print
+    from chatlint.render.roles import RoleLiteral
+    from chatlint.render.tree import Tree
 
 ROOM = "syntax"
 GIVEN = frozenset({"messages", "tools", "documents", "add_generation_prompt"})
@@ -170,113 +172,87 @@ def _facts(root: nodes.Template, source: str) -> Syntax:
 
     from chatlint.render.constants import endless_of, markers_in, refusals_of, texts_of, work_of
     from chatlint.render.constructs import constructs_of
+    from chatlint.render.content_loops import loops_over_content
     from chatlint.render.dead import dead_nodes
     from chatlint.render.escapes import escapes_of
     from chatlint.render.fields import FieldWalk
     from chatlint.render.gates import GateWalk
     from chatlint.render.growth import growth_of
-    from chatlint.render.manners import loops_over_content
     from chatlint.render.names import NameWalk
     from chatlint.render.prints import placer, prints_of
+    from chatlint.render.roles import roles_of
+    from chatlint.render.tree import tree_of
 
-    tree = list(_nodes(root))
-    kinds: dict[type[nodes.Node], list[nodes.Node]] = {}
-    for node in tree:
-        kinds.setdefault(type(node), []).append(node)
+    tree = tree_of(root)
     names, members = NameWalk(), FieldWalk()
     names.visit(root)
     members.settle(tree)
     texts, place_of = texts_of(tree), placer(source)
-    constructs, dead = constructs_of(kinds, source, dead_nodes(root, kinds))
+    constructs, dead = constructs_of(tree, source, dead_nodes(tree))
     return Syntax(
         variables=names.variables(),
         loop_sets=names.loop_sets(),
         reads=members.reads(tree, place_of),
-        prints=prints_of(kinds.get(nodes.Output, ()), members.places, source),
-        roles=members.roles(tree, place_of),
-        methods=_methods(tree, members),
-        filters=_uses(tree, "Filter"),
-        tests=_uses(tree, "Test"),
+        prints=prints_of(tree.of(nodes.Output), members.places, place_of),
+        roles=roles_of(tree, members.places, place_of),
+        methods=tuple(use for call in tree.of(nodes.Call) if (use := members.method_use(call))),
+        filters=_uses(tree.of(nodes.Filter)),
+        tests=_uses(tree.of(nodes.Test)),
         private=_private(tree),
-        macros=tuple(Use(node.name, node.lineno) for node in tree if isinstance(node, nodes.Macro)),
+        macros=_uses(tree.of(nodes.Macro)),
         recursive=_recursive(tree),
         endless=tuple(Use(name, line) for name, line in endless_of(tree)),
         texts=texts,
         markers=markers_in(texts),
         refusals=refusals_of(tree),
-        work=work_of(root, kinds),
-        gates=GateWalk(members.places).gates(tree, kinds),
-        escapes=escapes_of(kinds),
+        work=work_of(tree),
+        gates=GateWalk(members.places).gates(tree),
+        escapes=escapes_of(tree),
         constructs=constructs,
         dead_constructs=dead,
-        growth=growth_of(root, kinds, members.places),
+        growth=growth_of(tree, members.places),
         generation_blocks=_generation_blocks(tree),
-        loops_over_content=loops_over_content(root),
+        loops_over_content=loops_over_content(tree),
     )
 
 
-def _nodes(root: nodes.Node) -> Iterator[nodes.Node]:
-    """Every node in document order, without recursion."""
-    from chatlint.render.grammar import children
-
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        yield node
-        stack.extend(reversed(children(node)))
+def _uses(named: Sequence[nodes.Filter] | Sequence[nodes.Test] | Sequence[nodes.Macro]) -> tuple[Use, ...]:
+    return tuple(Use(node.name, node.lineno) for node in named)
 
 
-def _methods(tree: list[nodes.Node], members: FieldWalk) -> tuple[MethodUse, ...]:
+def _private(tree: Tree) -> tuple[Use, ...]:
     from jinja2 import nodes
 
-    uses = [members.method_use(node) for node in tree if isinstance(node, nodes.Call)]
-    return tuple(use for use in uses if use)
-
-
-def _uses(tree: list[nodes.Node], kind: str) -> tuple[Use, ...]:
-    from jinja2 import nodes
-
-    wanted = (nodes.Filter if kind == "Filter" else nodes.Test,)
-    return tuple(Use(node.name, node.lineno) for node in tree if isinstance(node, wanted))
-
-
-def _private(tree: list[nodes.Node]) -> tuple[Use, ...]:
-    from jinja2 import nodes
-
-    names = [
-        (node.attr if isinstance(node, nodes.Getattr) else node.value, node.lineno)
-        for node in tree
-        if isinstance(node, (nodes.Getattr, nodes.Const))
-    ]
-    return tuple(Use(name, line) for name, line in names if isinstance(name, str) and _is_private(name))
+    names: list[tuple[nodes.Node, str]] = [(node, node.attr) for node in tree.of(nodes.Getattr)]
+    names += [(node, node.value) for node in tree.of(nodes.Const) if isinstance(node.value, str)]
+    found = {id(node): Use(name, node.lineno) for node, name in names if _is_private(name)}
+    return tuple(found[id(node)] for node in tree.every if id(node) in found) if found else ()
 
 
 def _is_private(name: str) -> bool:
     return name.startswith("_") and name.isidentifier() and name.strip("_") != ""
 
 
-def _recursive(tree: list[nodes.Node]) -> tuple[Use, ...]:
+def _recursive(tree: Tree) -> tuple[Use, ...]:
     from jinja2 import nodes
 
-    macros = [node for node in tree if isinstance(node, nodes.Macro)]
-    return tuple(Use(macro.name, macro.lineno) for macro in macros if macro.name in _called_in(macro))
+    return _uses([macro for macro in tree.of(nodes.Macro) if macro.name in _called_in(macro)])
 
 
 def _called_in(macro: nodes.Macro) -> set[str]:
     from jinja2 import nodes
 
-    callees = [call.node for call in macro.find_all(nodes.Call)]
-    return {callee.name for callee in callees if isinstance(callee, nodes.Name)}
+    from chatlint.render.tree import nodes_below
+
+    callees = [node.node for node in nodes_below(macro) if type(node) is nodes.Call]
+    return {callee.name for callee in callees if type(callee) is nodes.Name}
 
 
-def _generation_blocks(tree: list[nodes.Node]) -> tuple[int, ...]:
+def _generation_blocks(tree: Tree) -> tuple[int, ...]:
     from jinja2 import nodes
 
-    return tuple(
-        node.lineno
-        for node in tree
-        if isinstance(node, nodes.CallBlock) and isinstance(node.call.node, nodes.ExtensionAttribute)
-    )
+    blocks = tree.of(nodes.CallBlock)
+    return tuple(node.lineno for node in blocks if isinstance(node.call.node, nodes.ExtensionAttribute))
 
 
 def _may_be_kwarg(variable: Variable) -> bool:

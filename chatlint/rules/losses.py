@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from chatlint.probe.case import Observation
-    from chatlint.render.fields import RoleLiteral
+    from chatlint.render.roles import RoleLiteral
     from chatlint.render.syntax import Syntax
     from chatlint.rules.cause import Sight
 
