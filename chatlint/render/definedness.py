@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from jinja2 import nodes
 
+from chatlint.render.tree import nodes_below
+
+_NONE: frozenset[str] = frozenset()
+
 
 def stored_names(target: nodes.Node) -> list[str]:
-    if isinstance(target, nodes.Name):
+    if type(target) is nodes.Name:
         return [target.name]
     return [name.name for name in target.find_all(nodes.Name)]
 
@@ -16,10 +20,8 @@ def gives_default(node: nodes.Assign, settled: list[frozenset[str]]) -> bool:
     names = stored_names(node.target)
     if any(name in under for name in names for under in settled):
         return True
-    reads = {name.name for name in node.node.find_all(nodes.Name)}
-    if isinstance(node.node, nodes.Name):
-        reads.add(node.node.name)
-    return bool(names) and set(names) <= reads
+    reads = {below.name for below in nodes_below(node.node) if type(below) is nodes.Name} if names else set()
+    return bool(names) and reads.issuperset(names)
 
 
 def tested(test: nodes.Node) -> tuple[frozenset[str], frozenset[str]]:
@@ -27,34 +29,34 @@ def tested(test: nodes.Node) -> tuple[frozenset[str], frozenset[str]]:
 
     "Settled" covers both outcomes: under `x is not defined` an assignment of x is a default.
     """
-    if isinstance(test, nodes.Not):
+    if type(test) is nodes.Not:
         with_true, with_false = tested(test.node)
-        if isinstance(test.node, nodes.Name):
+        if type(test.node) is nodes.Name:
             return frozenset({test.node.name}), with_true  # under `not x`, setting x gives a default
         return with_false, with_true
-    if isinstance(test, nodes.Test) and test.name in ("defined", "undefined", "none"):
-        names = frozenset({test.node.name} if isinstance(test.node, nodes.Name) else ())
+    if type(test) is nodes.Test and test.name in ("defined", "undefined", "none"):
+        names = frozenset({test.node.name} if type(test.node) is nodes.Name else ())
         return names, names
-    if isinstance(test, nodes.Name):
-        return frozenset({test.name}), frozenset()
-    if isinstance(test, nodes.And):
+    if type(test) is nodes.Name:
+        return frozenset({test.name}), _NONE
+    if type(test) is nodes.And:
         left, right = tested(test.left), tested(test.right)
         return left[0] | right[0], left[1] & right[1]
-    if isinstance(test, nodes.Or):
+    if type(test) is nodes.Or:
         left, right = tested(test.left), tested(test.right)
         return left[0] & right[0], left[1] | right[1]
-    return frozenset(), frozenset()
+    return _NONE, _NONE
 
 
 def defined_unless(test: nodes.Node) -> frozenset[str]:
     """Names that are surely defined where `test` does not hold."""
-    if isinstance(test, nodes.Or):
+    if type(test) is nodes.Or:
         return defined_unless(test.left) | defined_unless(test.right)
-    if isinstance(test, nodes.Test) and test.name == "undefined" and isinstance(test.node, nodes.Name):
+    if type(test) is nodes.Test and test.name == "undefined" and type(test.node) is nodes.Name:
         return frozenset({test.node.name})
-    if not isinstance(test, nodes.Not):
-        return frozenset()
+    if type(test) is not nodes.Not:
+        return _NONE
     inner = test.node
-    if isinstance(inner, nodes.Test) and inner.name == "defined":
+    if type(inner) is nodes.Test and inner.name == "defined":
         inner = inner.node
-    return frozenset({inner.name} if isinstance(inner, nodes.Name) else ())
+    return frozenset({inner.name} if type(inner) is nodes.Name else ())

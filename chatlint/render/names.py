@@ -9,14 +9,14 @@ made in one branch is not sure after it, unless every branch made it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Iterable, Iterator
 
 from jinja2 import nodes
 
 from chatlint.records import dataclass, field, replace
 from chatlint.render.definedness import defined_unless, gives_default, stored_names, tested
 from chatlint.render.grammar import children
+from chatlint.render.tree import entry
 
 GLOBALS = frozenset(
     {"range", "dict", "lipsum", "cycler", "joiner", "namespace", "raise_exception", "strftime_now"}
@@ -24,6 +24,7 @@ GLOBALS = frozenset(
 """Names that every transformers host defines."""
 IMPLICIT = frozenset({"loop", "caller", "varargs", "kwargs", "self", "super"})
 """Names that Jinja itself binds inside loops, macros and blocks."""
+_GIVEN = GLOBALS | IMPLICIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,19 +59,19 @@ class LoopSet:
     used: bool = False
 
 
-@dataclass(slots=True)
 class _Scope:
     """`bound` names by the line that binds them, `sets` those of a loop's own assignments, `used` those of
     them that it reads, `lost` what a loop in this scope set and nothing has read since, by its place in the
     walk's loop sets."""
 
-    kind: str
-    line: int
-    parent: _Scope | None
-    bound: dict[str, int] = field(default_factory=dict)
-    sets: dict[str, int] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
-    lost: dict[str, int] = field(default_factory=dict)
+    __slots__ = ("bound", "kind", "line", "lost", "parent", "sets", "used")
+
+    def __init__(self, kind: str, line: int, parent: _Scope | None) -> None:
+        self.kind, self.line, self.parent = kind, line, parent
+        self.bound: dict[str, int] = {}
+        self.sets: dict[str, int] = {}
+        self.used: set[str] = set()
+        self.lost: dict[str, int] = {}
 
 
 @dataclass(slots=True)
@@ -82,9 +83,6 @@ class _Reads:
     called: bool = False
 
 
-_Node = TypeVar("_Node", bound=nodes.Node)
-
-
 class NameWalk:
     """One pass over a tree in document order; `variables()` and `loop_sets()` give what it saw."""
 
@@ -94,39 +92,23 @@ class NameWalk:
         self._loop_sets: list[LoopSet] = []
         self._tested: list[frozenset[str]] = []
         self._setting: list[str] = []
-        self._visitors: dict[type[nodes.Node], Callable[[nodes.Node], None]] = {
-            nodes.Name: _as(nodes.Name, self._name),
-            nodes.For: _as(nodes.For, self._for),
-            nodes.If: _as(nodes.If, self._if),
-            nodes.CondExpr: _as(nodes.CondExpr, self._cond_expr),
-            nodes.And: _as(nodes.And, self._and),
-            nodes.Or: _as(nodes.Or, self._or),
-            nodes.Not: _as(nodes.Not, self._not),
-            nodes.Test: _as(nodes.Test, self._test),
-            nodes.Filter: _as(nodes.Filter, self._filter),
-            nodes.Call: _as(nodes.Call, self._call),
-            nodes.Assign: _as(nodes.Assign, self._assign),
-            nodes.AssignBlock: _as(nodes.AssignBlock, self._assign_block),
-            nodes.Macro: _as(nodes.Macro, self._macro),
-            nodes.CallBlock: _as(nodes.CallBlock, self._call_block),
-            nodes.With: _as(nodes.With, self._with),
-            nodes.FilterBlock: _as(nodes.FilterBlock, self._inner),
-            nodes.Block: _as(nodes.Block, self._inner),
-            nodes.Scope: _as(nodes.Scope, self._inner),
-        }
 
     def visit(self, node: nodes.Node) -> None:
         """Walk `node` and everything below it."""
-        visitor = self._visitors.get(type(node))
+        visitor = _VISITORS.get(type(node))
         if visitor:
-            visitor(node)
+            visitor(self, node)
         else:
             self.visit_all(children(node))
 
     def visit_all(self, several: Iterable[nodes.Node]) -> None:
         """Walk several nodes in order."""
         for child in several:
-            self.visit(child)
+            visitor = _VISITORS.get(type(child))
+            if visitor:
+                visitor(self, child)
+            elif below := children(child):
+                self.visit_all(below)
 
     def variables(self) -> tuple[Variable, ...]:
         """Names read while unset, in the order of first reads."""
@@ -156,7 +138,8 @@ class NameWalk:
             self._bind(node.name, node.lineno)
 
     def _read(self, node: nodes.Name, *, safe: bool) -> None:
-        self._note_read_after_loop(node)
+        if self._loop_sets:
+            self._note_read_after_loop(node)
         if self._is_bound(node.name):
             return
         reads = self._reads.setdefault(node.name, _Reads())
@@ -165,7 +148,7 @@ class NameWalk:
             reads.bare[node.lineno] = None
 
     def _is_bound(self, name: str) -> bool:
-        if name in GLOBALS or name in IMPLICIT:
+        if name in _GIVEN:
             return True
         scope: _Scope | None = self._scope
         while scope:
@@ -193,7 +176,7 @@ class NameWalk:
 
     def _truth(self, node: nodes.Node) -> None:
         """A value that is only asked whether it is true: an undefined one is simply false."""
-        if isinstance(node, nodes.Name):
+        if type(node) is nodes.Name:
             self._read(node, safe=True)
         else:
             self.visit(node)
@@ -201,20 +184,20 @@ class NameWalk:
     # -- expressions -----------------------------------------------------------------------------------------
 
     def _test(self, node: nodes.Test) -> None:
-        if node.name in ("defined", "undefined", "none") and isinstance(node.node, nodes.Name):
+        if node.name in ("defined", "undefined", "none") and type(node.node) is nodes.Name:
             self._read(node.node, safe=True)
         else:
             self.visit_all(children(node))
 
     def _filter(self, node: nodes.Filter) -> None:
-        if node.name in ("default", "d") and isinstance(node.node, nodes.Name):
+        if node.name in ("default", "d") and type(node.node) is nodes.Name:
             self._read(node.node, safe=True)
             self.visit_all(node.args)
         else:
             self.visit_all(children(node))
 
     def _call(self, node: nodes.Call) -> None:
-        if isinstance(node.node, nodes.Name) and not self._is_bound(node.node.name):
+        if type(node.node) is nodes.Name and not self._is_bound(node.node.name):
             self._reads.setdefault(node.node.name, _Reads()).called = True
         self.visit_all(children(node))
 
@@ -236,13 +219,15 @@ class NameWalk:
         self._truth(node.node)
 
     def _under(self, names: frozenset[str], below: Iterable[nodes.Node], *, truth: bool = False) -> None:
-        self._tested.append(names)
+        if names:
+            self._tested.append(names)
         for child in below:
             if truth:
                 self._truth(child)
             else:
                 self.visit(child)
-        self._tested.pop()
+        if names:
+            self._tested.pop()
 
     # -- binding ---------------------------------------------------------------------------------------------
 
@@ -275,7 +260,7 @@ class NameWalk:
             if home.kind == "for":
                 home.sets.setdefault(name, target.lineno)
             self._bind(name, target.lineno)
-        if isinstance(target, nodes.NSRef):
+        if type(target) is nodes.NSRef:
             self._read(nodes.Name(target.name, "load", lineno=target.lineno), safe=False)
 
     def _if(self, node: nodes.If) -> None:
@@ -382,11 +367,25 @@ def _chain(inner: _Scope, outer: _Scope) -> Iterator[_Scope]:
     yield outer
 
 
-def _as(kind: type[_Node], visitor: Callable[[_Node], None]) -> Callable[[nodes.Node], None]:
-    """A visitor of one node class as one of any node; the table it goes into is keyed by that class."""
-
-    def visit(node: nodes.Node) -> None:
-        assert isinstance(node, kind)
-        visitor(node)
-
-    return visit
+_VISITORS = dict(
+    (
+        entry(nodes.Name, NameWalk._name),
+        entry(nodes.For, NameWalk._for),
+        entry(nodes.If, NameWalk._if),
+        entry(nodes.CondExpr, NameWalk._cond_expr),
+        entry(nodes.And, NameWalk._and),
+        entry(nodes.Or, NameWalk._or),
+        entry(nodes.Not, NameWalk._not),
+        entry(nodes.Test, NameWalk._test),
+        entry(nodes.Filter, NameWalk._filter),
+        entry(nodes.Call, NameWalk._call),
+        entry(nodes.Assign, NameWalk._assign),
+        entry(nodes.AssignBlock, NameWalk._assign_block),
+        entry(nodes.Macro, NameWalk._macro),
+        entry(nodes.CallBlock, NameWalk._call_block),
+        entry(nodes.With, NameWalk._with),
+        entry(nodes.FilterBlock, NameWalk._inner),
+        entry(nodes.Block, NameWalk._inner),
+        entry(nodes.Scope, NameWalk._inner),
+    )
+)
