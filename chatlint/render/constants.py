@@ -22,10 +22,13 @@ LARGE_DIGITS = 10_000
 _UNSURE = frozenset((nodes.If, nodes.For, nodes.CondExpr, nodes.And, nodes.Or, nodes.Macro))
 """What stands in them may not run."""
 
-_MARKER = regex(
+_OPENED = (
     r"<\|[^\s<>|][^<>|]{0,60}\|>|<｜[^<>｜]{1,60}｜>|<\|?/?[A-Za-z_][\w.:-]{0,60}\|?>"
-    r"|\[/?[A-Z][A-Z0-9_]{1,40}\]|<\|[\w./-]{1,40}|[\w./-]{1,40}\|>"
+    r"|\[/?[A-Z][A-Z0-9_]{1,40}\]|<\|[\w./-]{1,40}"
 )
+_OPENED_MARKER = regex(_OPENED)
+_MARKER = regex(_OPENED + r"|[\w./-]{1,40}\|>")
+"""Also what is only closed, which is looked for at every letter."""
 
 
 class TextKind(StrEnum):
@@ -89,7 +92,8 @@ def markers_in(texts: tuple[TemplateText, ...]) -> tuple[Marker, ...]:
     found: dict[str, Marker] = {}
     for text in texts:
         line, counted = text.line, 0
-        for match in _MARKER.finditer(text.text):
+        pattern = _MARKER if "|>" in text.text else _OPENED_MARKER
+        for match in pattern.finditer(text.text):
             line += text.text.count("\n", counted, match.start())
             counted = match.start()
             found.setdefault(match.group(), Marker(match.group(), line))

@@ -73,6 +73,7 @@ class FieldWalk:
     _flows: list[_Flow] = field(default_factory=list)
     _macros: dict[str, nodes.Macro] = field(default_factory=dict)
     _memo: dict[int, Places] = field(default_factory=dict)
+    _lower: dict[tuple[Places, str], Places] = field(default_factory=dict)
 
     def settle(self, tree: Tree) -> None:
         """Gather the flows of all nodes of a tree and follow them until nothing changes."""
@@ -162,7 +163,7 @@ class FieldWalk:
             if not places:
                 continue
             if flow.step == "element":
-                places = _below(places, "*")
+                places = self._below(places, "*")
             for name in flow.names:
                 held = self._held.get(name, _NOWHERE)
                 if not places <= held and len(held) < _WIDEST:
@@ -182,6 +183,15 @@ class FieldWalk:
             known = self._memo[id(node)] = find(self, node)
         return known
 
+    def _below(self, places: Places, member: str) -> Places:
+        """One member down. The same is asked again in every round, and for what is read."""
+        if not places:
+            return _NOWHERE
+        known = self._lower.get((places, member))
+        if known is None:
+            known = self._lower[places, member] = _one_down(places, member)
+        return known
+
     def _named(self, node: nodes.Name) -> Places:
         return self._held.get(node.name, _NOWHERE)
 
@@ -196,7 +206,7 @@ class FieldWalk:
         return frozenset(place[:-2] for place in held if place.endswith("/*"))
 
     def _attribute(self, node: nodes.Getattr) -> Places:
-        below = _below(self.places(node.node), node.attr)
+        below = self._below(self.places(node.node), node.attr)
         if type(node.node) is nodes.Name:
             return below | self._held.get(f"{node.node.name}.{node.attr}", _NOWHERE)
         return below
@@ -205,12 +215,12 @@ class FieldWalk:
         places = self.places(node.node)
         if type(node.arg) is nodes.Slice:
             return places
-        return _below(places, constant_text(node.arg) or "*")
+        return self._below(places, constant_text(node.arg) or "*")
 
     def _filtered(self, node: nodes.Filter) -> Places:
         places = self.places(node.node)
         if node.name in _ELEMENT:
-            return _below(places, "*")
+            return self._below(places, "*")
         if node.name in ("default", "d") and node.args:
             return places | self.places(node.args[0])
         return places if node.name in _SAME_LIST else _NOWHERE
@@ -220,7 +230,7 @@ class FieldWalk:
             return _NOWHERE
         owner, method = node.node.node, node.node.attr
         if method == "get" and node.args:
-            return _below(self.places(owner), constant_text(node.args[0]) or "*")
+            return self._below(self.places(owner), constant_text(node.args[0]) or "*")
         if method in _SAME_VALUE or method == "items":
             return self.places(owner)
         return _NOWHERE
@@ -228,11 +238,11 @@ class FieldWalk:
     # -- what is read ----------------------------------------------------------------------------------------
 
     def _member(self, node: nodes.Getattr) -> Places:
-        return _below(self.places(node.node), node.attr)
+        return self._below(self.places(node.node), node.attr)
 
     def _element(self, node: nodes.Getitem) -> Places:
         name = constant_text(node.arg)
-        return _below(self.places(node.node), name) if name else _NOWHERE
+        return self._below(self.places(node.node), name) if name else _NOWHERE
 
     def _got(self, node: nodes.Call) -> Places:
         is_get = type(node.node) is nodes.Getattr and node.node.attr == "get"
@@ -243,15 +253,17 @@ class FieldWalk:
         if not name.isidentifier():  # else a text that is looked for in a text
             return _NOWHERE
         found = [self.places(operand.expr) for operand in node.ops if operand.op in ("in", "notin")]
-        return frozenset(place for places in found for place in _below(places, name))
+        return frozenset(place for places in found for place in self._below(places, name))
 
     def _filter_attribute(self, node: nodes.Filter) -> Places:
         if node.name not in ("selectattr", "rejectattr", "map", "groupby", "sort", "sum", "unique", "attr"):
             return _NOWHERE
         names = [constant_text(argument) for argument in node.args[:1]]
         names += [constant_text(keyword.value) for keyword in node.kwargs if keyword.key == "attribute"]
-        inside = self.places(node.node) if node.name == "attr" else _below(self.places(node.node), "*")
-        return frozenset(place for name in names if name for place in _below(inside, name.replace(".", "/")))
+        inside = self.places(node.node) if node.name == "attr" else self._below(self.places(node.node), "*")
+        return frozenset(
+            place for name in names if name for place in self._below(inside, name.replace(".", "/"))
+        )
 
 
 _GATHERERS = dict(
@@ -288,10 +300,8 @@ _MEMBERS = dict(
 )
 
 
-def _below(places: Places, member: str) -> Places:
+def _one_down(places: Places, member: str) -> Places:
     """One member down. `set x = x.function` may run on what already is one: the same name twice is once."""
-    if not places:
-        return _NOWHERE
     end, twice = f"/{member}", member == "*"
     return frozenset(
         [

@@ -26,10 +26,10 @@ _STRUCTURE = regex(
     r"|\s*[<\[({].{0,80}[>\])}]\s*"  # a tag
     r"|\s*</?[\w|:.-]{0,40}|[\w|:.-]{0,40}/?>\s*"  # half a tag
     r"|\s*/[\w-]{1,24}\s*"  # a switch
-    r"|\W*(?:text|\w*(?:image|video|audio|file|media)\w*|data:\w*|https?:?//)\W*"  # media
-    r"|system|developer|user|assistant|tool|function|model",  # roles
+    r"|\W*(?:text|\w*(?:image|video|audio|file|media)\w*|data:\w*|https?:?//)\W*",  # media
     re.S,
 )
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "model"})
 _LEAST_LENGTH = 20
 """Comparing a length with less asks whether there is text at all, or how many parts."""
 _PROSE = regex(r"(?<![^\W\d_])(?:[^\W\d_]{2,30}[,;:.!?]?[ \n]{1,4}){3}[^\W\d_]{2,}")
@@ -304,7 +304,7 @@ def _words_in(operands: Iterable[nodes.Node]) -> str:
         items = node.items if type(node) is nodes.List or type(node) is nodes.Tuple else [node]
         for item in items:
             text = item.value if type(item) is nodes.Const else ""
-            if isinstance(text, str) and not _STRUCTURE.fullmatch(text):
+            if isinstance(text, str) and text not in _ROLES and not _STRUCTURE.fullmatch(text):
                 return text
     return ""
 

@@ -6,7 +6,8 @@ through all of them, and a list or a text that is put together anew in every ite
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Collection, Container, Iterator
 
 from jinja2 import nodes
 
@@ -17,11 +18,6 @@ from chatlint.render.tree import Tree
 _LISTS = {"/messages": "messages", "/tools": "tools"}
 _EVERY = frozenset(_LISTS.values())
 _NONE: frozenset[str] = frozenset()
-_WITHOUT_LOOPS = frozenset(
-    {nodes.Output, nodes.Assign, nodes.Compare, nodes.Test, nodes.And, nodes.Or, nodes.Not, nodes.Name}
-    | {nodes.Getattr, nodes.Getitem, nodes.Call, nodes.Filter, nodes.Const}
-)
-"""No loop is ever in one of them."""
 _GO_THROUGH = frozenset(
     {"selectattr", "rejectattr", "select", "reject", "map", "list", "reverse", "tojson", "join", "string"}
 )
@@ -33,7 +29,7 @@ def growth_of(tree: Tree, places: Callable[[nodes.Node], frozenset[str]]) -> tup
     loops = {id(loop): over for loop in tree.of(nodes.For) if (over := _lists(places(loop.iter)))}
     again = _repeating(tree, places) if loops else frozenset()
     found: dict[str, int] = {}
-    stack: list[tuple[nodes.Node, frozenset[str]]] = [(tree.root, _NONE)] if again else []
+    stack = [(loop, _NONE) for loop in _outermost(tree, loops, again)] if again else []
     while stack:
         node, inside = stack.pop()
         if inside and id(node) in again:
@@ -43,9 +39,28 @@ def growth_of(tree: Tree, places: Callable[[nodes.Node], frozenset[str]]) -> tup
             deeper = inside | loops.get(id(node), _NONE)
             stack += [(child, deeper) for child in (*node.body, *node.else_)]
             stack.append((node.iter, inside))
-        elif inside or type(node) not in _WITHOUT_LOOPS:
+        else:
             stack += [(child, inside) for child in children(node)]
     return tuple(Use(name, line) for name, line in found.items())
+
+
+def _outermost(tree: Tree, loops: Container[int], again: Collection[int]) -> Iterator[nodes.Node]:
+    """The loops that stand in no other of `loops`, and have something of `again` in them."""
+    order = {id(node): index for index, node in enumerate(tree.every)}
+    marks = sorted(order[one] for one in again)
+    end = -1
+    for loop in tree.of(nodes.For):
+        start = order[id(loop)]
+        if id(loop) in loops and start > end:
+            end = order[id(_last_in(loop))]
+            if bisect_right(marks, start) < bisect_right(marks, end):
+                yield loop
+
+
+def _last_in(node: nodes.Node) -> nodes.Node:
+    while below := children(node):
+        node = below[-1]
+    return node
 
 
 def _repeating(tree: Tree, places: Callable[[nodes.Node], frozenset[str]]) -> frozenset[int]:

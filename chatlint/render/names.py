@@ -265,25 +265,24 @@ class NameWalk:
 
     def _if(self, node: nodes.If) -> None:
         """Branches bind in turn; what all of them bind is sure afterwards, and so is a default."""
-        tests = [node.test, *(branch.test for branch in node.elif_)]
-        bodies = [node.body, *(branch.body for branch in node.elif_)]
         after: list[dict[str, int]] = []
         failed: frozenset[str] = frozenset()
         defined: frozenset[str] = frozenset()
-        for test, body in zip(tests, bodies, strict=True):
+        for branch in (node, *node.elif_):
             self._enter("branch", node.lineno)
-            self._truth(test)
-            with_true, with_false = tested(test)
-            self._under(with_true | failed, body)
+            self._truth(branch.test)
+            with_true, with_false = tested(branch.test)
+            self._under(with_true | failed, branch.body)
             after.append(self._leave().bound)
             failed |= with_false
-            defined |= defined_unless(test)
+            defined |= defined_unless(branch.test)
         self._enter("branch", node.lineno)
         self._under(failed, node.else_)
         after.append({**self._leave().bound, **dict.fromkeys(defined, node.lineno)})
-        sure = set(after[0]).intersection(*after[1:])
-        for bound in after:
-            self._scope.bound |= {name: line for name, line in bound.items() if name in sure}
+        if all(after):
+            sure = set(after[0]).intersection(*after[1:])
+            for bound in after:
+                self._scope.bound |= {name: line for name, line in bound.items() if name in sure}
 
     def _for(self, node: nodes.For) -> None:
         self.visit(node.iter)

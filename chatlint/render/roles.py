@@ -39,11 +39,14 @@ def roles_of(tree: Tree, places: PlacesOf, place_of: PlaceOf) -> tuple[RoleLiter
     """Roles compared with, in document order. `places` gives the parts of a conversation that an expression
     may be, `place_of` where it begins."""
     found = {
-        RoleLiteral(role, node.lineno, *_asked(node), column_of(node, place_of))
+        (role, node.lineno, *_asked(node), column_of(node, place_of))
         for node, operands in _comparing(tree, places)
         for role in _texts(operands)
     }
-    return tuple(sorted(found, key=lambda one: (one.line, one.role, one.owner, str(one.index), one.column)))
+    literals = [RoleLiteral(*one) for one in found]
+    return tuple(
+        sorted(literals, key=lambda one: (one.line, one.role, one.owner, str(one.index), one.column))
+    )
 
 
 def _comparing(tree: Tree, places: PlacesOf) -> Iterator[tuple[nodes.Node, list[nodes.Expr]]]:

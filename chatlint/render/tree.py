@@ -7,6 +7,7 @@ metaclass, which takes several times as long.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeAlias, TypeVar, cast
 
@@ -49,18 +50,15 @@ def nodes_below(root: nodes.Node) -> list[nodes.Node]:
     while stack:
         node = stack.pop()
         found.append(node)
-        stack += node.children[::-1]  # type: ignore[attr-defined]
+        if below := node.children:  # type: ignore[attr-defined]
+            stack += below[::-1]
     return found
 
 
 def _sorted(root: nodes.Template, every: list[nodes.Node]) -> Tree:
-    kinds: dict[type[nodes.Node], list[nodes.Node]] = {}
+    kinds: defaultdict[type[nodes.Node], list[nodes.Node]] = defaultdict(list)
     for node in every:
-        kind = type(node)
-        if kind in kinds:
-            kinds[kind].append(node)
-        else:
-            kinds[kind] = [node]
+        kinds[type(node)].append(node)
     return Tree(root, every, kinds)
 
 
