@@ -17,10 +17,10 @@ from jinja2.runtime import Context
 
 from chatlint import __version__
 from chatlint.records import dataclass, field
-from chatlint.render.codegen import ChatCodeGenerator, Written, line_and_column, line_starts
+from chatlint.render.codegen import ChatCodeGenerator, Written, line_and_column
 from chatlint.render.environment import parse_template
-from chatlint.render.grammar import normalised
 from chatlint.render.operators import OPERATORS, concatenated
+from chatlint.render.prints import starts_of
 from chatlint.render.runs import Source, computed_source, literal_source
 from chatlint.render.sandbox import ChatEnvironment
 from chatlint.render.trace import Traced, here, traced
@@ -194,30 +194,41 @@ def load(environment: ChatEnvironment, code: CodeType, source: str) -> Compiled:
         markup_join=markup_joined,
         str_join=concatenated,
     )
-    namespace.update(_literals(namespace["literals"], source, environment.trims))  # type: ignore[arg-type]
-    by_line = {number: computed_source(number) for number in {place[0] for place in places}}
-    lines = [by_line[place[0]] for place in places]
+    namespace.update(_literals(namespace["literals"], source, environment.trims))
     return Compiled(
         environment,
         namespace["root"],  # type: ignore[arg-type]
         namespace["blocks"],  # type: ignore[arg-type]
-        lines,
+        _lines(places),
         places,
         seen,
         tuple(seen),
-        _debug(namespace["debug_info"]),  # type: ignore[arg-type]
+        _debug(namespace["debug_info"]),
     )
 
 
-def _literals(literals: tuple[Written, ...], source: str, trims: bool) -> Iterator[tuple[str, Traced]]:
-    starts = line_starts(normalised(source))
+@lru_cache(maxsize=_RECENT_MOST)
+def _literals(literals: tuple[Written, ...], source: str, trims: bool) -> Mapping[str, Traced]:
+    """The template's texts by their names. Like `_lines` and `_debug` the same for another host: they are not
+    changed."""
+    starts = starts_of(source)
+    found: dict[str, Traced] = {}
     for index, (text, offset, line, other) in enumerate(literals):
         if other and not trims:
             text, offset = other
         place = (line, 1) if offset is None else line_and_column(starts, offset)
-        yield f"c{index}", traced(text, ((len(text), literal_source(*place), 0),) if text else ())
+        found[f"c{index}"] = traced(text, ((len(text), literal_source(*place), 0),) if text else ())
+    return found
 
 
+@lru_cache(maxsize=_RECENT_MOST)
+def _lines(places: tuple[tuple[int, ...], ...]) -> list[Source]:
+    """The source of what each place computes, one for each line."""
+    by_line = {number: computed_source(number) for number in {place[0] for place in places}}
+    return [by_line[place[0]] for place in places]
+
+
+@lru_cache(maxsize=_RECENT_MOST)
 def _debug(info: str) -> list[tuple[int, int]]:
     pairs = (pair.split("=") for pair in info.split("&") if pair)
     return [(int(code_line), int(template_line)) for template_line, code_line in pairs]

@@ -80,6 +80,7 @@ class GateWalk:
     _unwanted: set[str] = field(default_factory=set)
     """Words that are only to be absent."""
     _results: set[int] = field(default_factory=set)
+    _texts: dict[frozenset[str], bool] = field(default_factory=dict)
     _kind_of: dict[str, str] = field(default_factory=dict)
 
     def gates(self, tree: Tree) -> tuple[Gate, ...]:
@@ -146,10 +147,16 @@ class GateWalk:
         """Whether an expression is made of a message's words."""
         known = self._words.get(id(node))
         if known is None:
-            known = _name(node) in self._said or any(map(_TEXT.fullmatch, self.places(node)))
+            known = _name(node) in self._said or self._is_text(self.places(node))
             known = known or any(map(self._holds_words, _operands(node)))
             self._words[id(node)] = bool(known)
         return bool(known)
+
+    def _is_text(self, places: frozenset[str]) -> bool:
+        known = self._texts.get(places)
+        if known is None:
+            known = self._texts[places] = any(map(_TEXT.fullmatch, places))
+        return known
 
     # -- triggers --------------------------------------------------------------------------------------------
 

@@ -67,12 +67,11 @@ def _repeating(tree: Tree, places: Callable[[nodes.Node], frozenset[str]]) -> fr
     """The ids of what would go through a list once more in a loop over it; none where that is only one
     loop."""
     loops = [id(loop) for loop in tree.of(nodes.For) if _again(loop, _EVERY, places)]
-    more = [
-        id(node)
-        for kind in (nodes.Filter, nodes.Getitem, nodes.Assign)
-        for node in tree.of(kind)
-        if _again(node, _EVERY, places)
-    ]
+    through: list[nodes.Filter | nodes.Getitem]
+    through = [node for node in tree.of(nodes.Filter) if node.name in _GO_THROUGH]
+    through += [node for node in tree.of(nodes.Getitem) if type(node.arg) is nodes.Slice]
+    more = [id(node) for node in through if node.node and _lists(places(node.node))]
+    more += [id(node) for node in tree.of(nodes.Assign) if _is_put_together(node)]
     return frozenset([*loops, *more]) if more or len(loops) > 1 else frozenset()
 
 
