@@ -141,7 +141,8 @@ def refuse(host: Host, request: RenderRequest) -> None:
         raise Refusal("IndexError", "list index out of range")
     if host.drops_null_fields:
         for given in request.conversation.messages:
-            _must_be_object(given)
+            if type(given) is not dict:  # as most are
+                _must_be_object(given)
     if request.continue_final_message and request.add_generation_prompt:
         raise Refusal(
             "ValueError",
@@ -149,7 +150,7 @@ def refuse(host: Host, request: RenderRequest) -> None:
             "when you want the model to continue the final message, and add_generation_prompt when you want "
             "to add a header that will prompt it to start a new assistant message instead.",
         )
-    for name in _OWN_VARIABLES:
+    for name in _OWN_VARIABLES if request.conversation.template_kwargs else ():
         if name in request.conversation.template_kwargs:
             raise Refusal(
                 "TypeError",
@@ -251,9 +252,8 @@ def _message(host: Host, given: dict[str, Wrapped]) -> dict[str, Wrapped]:
     message = given
     if host.drops_null_fields and None in given.values():
         message = {key: value for key, value in given.items() if value is not None}
-    if host.reasoning_fields:
-        name = next((name for name in host.reasoning_fields if message.get(name) is not None), None)
-        if name is not None:
+    for name in host.reasoning_fields:
+        if message.get(name) is not None:
             return _aliased(message, name, host.reasoning_fields[0])
     return message
 
