@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from chatlint.detect.capability import Capability, Support
 from chatlint.probe.case import Observation
 from chatlint.probe.reading import SHOWN, Fate, fate, texts
-from chatlint.render.rendered import FailureKind
+from chatlint.render.rendered import FailureKind, RenderFailure
 
 NOTES = {
     Fate.TRIMMED: "trimmed",
@@ -28,11 +28,22 @@ def refused(name: str, observation: Observation) -> Capability | None:
     support = Support.RAISES
     if failure.kind in (FailureKind.SYNTAX, FailureKind.BOUND, FailureKind.HOST):
         support = Support.UNKNOWN
-    said = (
-        failure.message if failure.kind is FailureKind.DECLINED else f"{failure.exception}: {failure.message}"
-    )
-    verb = "declined" if failure.kind is FailureKind.DECLINED else "broke"
-    return Capability(name, support, (observation.case.id,), f"{verb}: {said}")
+    return Capability(name, support, (observation.case.id,), _said(failure))
+
+
+def _said(failure: RenderFailure) -> str:
+    if not failure.exception:  # it was not rendered, and the message says so
+        return failure.message
+    if failure.kind is FailureKind.DECLINED:
+        return f"declined: {failure.message}"
+    return f"broke: {failure.exception}: {failure.message}"
+
+
+def unasked(name: str, observations: Iterable[Observation]) -> Capability | None:
+    """The answer where what was looked for was not found, and one of these could not be asked: nobody
+    knows."""
+    stopped = [one for one in observations if one.failure and one.failure.kind is FailureKind.BOUND]
+    return refused(name, stopped[0]) if stopped else None
 
 
 def unanswered(observation: Observation) -> Capability | None:

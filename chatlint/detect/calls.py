@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from chatlint.conversation import value_at
-from chatlint.detect.answer import noted, of_values, refused
+from chatlint.detect.answer import noted, of_values, refused, unasked
 from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
 from chatlint.probe.case import Observation, Variant
@@ -129,6 +129,8 @@ _ABOUT_CALLS = (
 
 
 def _without_calls(name: str, form: CallForm) -> Capability:
+    if answer := unasked(name, (form.seen,)):
+        return answer
     return Capability(name, Support.NO, (form.seen.case.id,), "no tool calls")
 
 

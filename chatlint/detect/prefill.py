@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chatlint.detect.answer import refused
+from chatlint.detect.answer import refused, unasked
 from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
 from chatlint.probe.reading import shown, texts
@@ -34,6 +34,8 @@ def _continued(footing: Footing) -> Capability:
     """Whether a host that cuts the prompt after the last message finds its text there unchanged."""
     name = "continue_final_message"
     seen = footing.look("prefill/space", {"continue": "content"})
+    if answer := unasked(name, (seen,)):
+        return answer
     if seen.failure:
         return Capability(name, Support.RAISES, (seen.case.id,), seen.failure.message)
     if seen.text.endswith(BEGUN + " "):

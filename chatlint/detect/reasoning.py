@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from chatlint.detect.answer import noted, refused
+from chatlint.detect.answer import noted, refused, unasked
 from chatlint.detect.calls import CallForm
 from chatlint.detect.capability import Capability, Support
 from chatlint.detect.footing import Footing
@@ -134,9 +134,9 @@ def detect_reasoning(footing: Footing, form: ReasoningForm, calls: CallForm) -> 
 def _place(asker: _Asker, name: str, probe: str) -> Capability:
     form, calls = asker.form, asker.calls
     if not form.shown:
-        return Capability(name, Support.NO, _ids(form.asked))
+        return unasked(name, form.asked) or Capability(name, Support.NO, _ids(form.asked))
     if "call" in probe and not calls.there:
-        return Capability(name, Support.NO, (calls.seen.case.id,), NO_CALLS)
+        return unasked(name, (calls.seen,)) or Capability(name, Support.NO, (calls.seen.case.id,), NO_CALLS)
     seen = asker.look(probe, form.variant)
     if answer := refused(name, seen):
         return answer
@@ -172,7 +172,8 @@ def _summary(form: ReasoningForm, places: Sequence[Capability]) -> Capability:
     asked = [place for place in places if place.note != NO_CALLS]
     lost = [SPOKEN[place.name] for place in asked if place.support is not Support.YES]
     if not form.shown:
-        return Capability("reasoning", Support.NO, _ids(form.asked), "never kept in the history")
+        never = Capability("reasoning", Support.NO, _ids(form.asked), "never kept in the history")
+        return unasked("reasoning", form.asked) or never
     always = all(place.support is Support.YES for place in asked) and not form.switches
     note = f"kept in {', '.join(kept) or 'no turn by default'}" + (
         f"; dropped from {', '.join(lost)}" if lost else ""
@@ -184,7 +185,8 @@ def _fields(asker: _Asker) -> Capability:
     """Under which names the same reasoning is shown, asked where it was shown first."""
     form = asker.form
     if not form.shown:
-        return Capability("reasoning_fields", Support.NO, _ids(form.asked))
+        never = Capability("reasoning_fields", Support.NO, _ids(form.asked))
+        return unasked("reasoning_fields", form.asked) or never
     accepted, asked = [], []
     for field in FIELDS:
         if field == "parts" and not (form.field == field or asker.footing.mentions(r"['\"]thinking['\"]")):

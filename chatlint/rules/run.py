@@ -91,10 +91,21 @@ def _told(rule: Rule, subject: Subject) -> tuple[list[Cause], str]:
         for cause in rule.check(subject):
             if len(causes) == RULE_CAUSES:
                 return causes, f"what it found beyond {RULE_CAUSES} findings is left out"
-            causes.append(cause)
+            if unseen := _unseen(cause):
+                missing = unseen
+            else:
+                causes.append(cause)
     except NotEvaluated as reason:
         return causes, str(reason)
-    return causes, ""
+    return causes, missing
+
+
+def _unseen(cause: Cause) -> str:
+    """Why nothing is known of what a cause is about: no case of it was rendered, as the template had used up
+    what it may. "" where one was."""
+    failures = [sight.observation.failure for sight in cause.sights]
+    given_up = [one.message for one in failures if one and one.kind == "bound" and not one.exception]
+    return given_up[0] if given_up and len(given_up) == len(failures) else ""
 
 
 def _own_fault(rule: Rule, cause: Cause) -> Failure:

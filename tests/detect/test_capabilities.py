@@ -143,3 +143,15 @@ def test_every_real_template(shared):
         assert trace.renders <= 90, path.name
         assert {case for one in found.capabilities.values() for case in one.evidence} <= asked
         json.dumps(found.chat_template_caps)
+
+
+def test_what_was_not_rendered_is_not_known():
+    """Nobody asked: neither "no" nor "raises" would be true."""
+    endless = "{% for a in range(99999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}"
+    found = detected(turns(TEXT + CALLS, head="{% if tools %}" + endless + "{% endif %}")).capabilities
+    about_calls = ("tool_calls", "parallel_tool_calls", "call_ids", "object_arguments")
+    names = (*about_calls, "reasoning", "reasoning_fields", "reasoning_last_turn", "continue_final_message")
+    assert {found[name].support for name in names} == {"unknown"}
+    assert found["continue_final_message"].note.startswith("not rendered: earlier cases hit a bound")
+    assert found["tool_calls"].note.startswith("broke: BoundError: more than")
+    assert found["system"].support == "yes"

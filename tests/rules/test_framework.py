@@ -272,6 +272,22 @@ def test_error_a_template_beyond_a_bound_is_no_syntax_error_and_not_judged() -> 
     assert ("role-support", "a question alone hits a bound") in judged.unevaluated
 
 
+def test_error_a_cause_of_what_was_never_rendered_is_no_finding(rules: list[Rule]) -> None:
+    def of_both(subject: Subject) -> Iterator[Cause]:
+        yield replace(cause("seen"), sights=(Sight(subject.see("roles/user")),))
+        yield replace(cause("unseen"), sights=(Sight(subject.see("content/markup")),))
+
+    rules.append(rule_of(of_both))
+    endless = "{% for a in range(99999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
+    with subject_of(f"{{% if messages | length > 1 %}}{endless}{{% endif %}}x", learned=False) as subject:
+        for probe in ("roles/system-user", "roles/user-assistant-user", "roles/two-users"):
+            subject.see(probe)
+        judged = run.run(subject)
+    assert [one.message for one in judged.findings if one.code == "CT999"] == ["seen!"]
+    assert judged.unevaluated[-1][0] == "made-up-ct999"
+    assert judged.unevaluated[-1][1].startswith("not rendered: earlier cases hit a bound")
+
+
 def test_error_names_that_are_no_text_have_fingerprints(rules: list[Rule]) -> None:
     rules[:] = [rule_of(lambda subject: iter([cause("loud")]))]
     with subject_of(GOOD) as subject:

@@ -53,3 +53,23 @@ def test_where_a_developer_message_is_refused(condition: str, said: str) -> None
         (told,) = causes_of(find_rule("role-support"), subject)
     assert told.message == f"{said}: refused (TemplateError: no)"
     assert told.key == "refused: a developer message"
+
+
+@pytest.mark.parametrize(
+    ("source", "severity"),
+    [
+        ("{{ raise_exception('no') }}", Severity.ERROR),
+        ("{% if messages[0].role != 'functions' %}{{ raise_exception('no') }}{% endif %}x", Severity.WARNING),
+    ],
+)
+def test_a_template_that_takes_no_conversation_is_told(source: str, severity: Severity) -> None:
+    with subject_of(source, learned=False) as subject:
+        (told,) = causes_of(find_rule("role-support"), subject)
+    assert (told.key, told.severity) == ("refuses all", severity)
+    assert told.message == "every conversation is refused (TemplateError: no)"
+
+
+def test_a_template_that_takes_some_conversation_is_not() -> None:
+    source = "{% if messages | length == 1 %}{{ raise_exception('no') }}{% endif %}" + LOOP
+    with subject_of(source, learned=False) as subject:
+        assert "refuses all" not in [one.key for one in causes_of(find_rule("role-support"), subject)]

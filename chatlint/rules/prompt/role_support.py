@@ -88,6 +88,9 @@ def check(subject: Subject) -> Iterator[Cause]:
     broken = next(((what, one) for what, probe in plain if faulted(one := subject.see(probe))), None)
     if broken and not _is_of_no_name(subject, broken[1]):
         yield _always(*broken)
+    if _refuses_all(subject):
+        yield _nothing_goes(subject)
+        return
     if not chats(subject):
         yield from _ignored(subject)
         return
@@ -113,6 +116,24 @@ def _always(what: str, observation: Observation) -> Cause:
         message=f"{what} breaks the template: {said(observation)}",
         consequence="Every request that has it fails.",
         sights=(Sight(observation),),
+    )
+
+
+def _refuses_all(subject: Subject) -> bool:
+    """Whether the template refuses a question in words, and nothing that was asked gave a prompt."""
+    return declined(subject.footing.base) and not any(one.prompt for one in subject.trace.observations)
+
+
+def _nothing_goes(subject: Subject) -> Cause:
+    """Some templates take nothing but what one library makes for them; then they say something of it."""
+    own = bool(subject.syntax.reads or subject.syntax.roles)
+    return Cause(
+        key="refuses all",
+        message=f"every conversation is refused ({said(subject.footing.base)})",
+        consequence="No request of the usual kind succeeds; nothing else of this template could be checked.",
+        sights=(Sight(subject.footing.base),),
+        severity=Severity.WARNING if own else Severity.ERROR,
+        fix="Take messages of the roles `user` and `assistant` whose content is a text.",
     )
 
 
