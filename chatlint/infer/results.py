@@ -8,7 +8,7 @@ turn (or a place) of its own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from chatlint.detect.capability import ResultTurn, ToolResult
 from chatlint.infer.markers import common_prefix
@@ -47,11 +47,17 @@ def learn_result(trace: Trace, output: OutputFormat | None, syntax: Syntax) -> T
     # A turn before this one may be empty: what counts is what follows the last header, or the last end.
     starts = [opener] if opener.strip() else []
     announced = _from_last(_without(gap, closers), starts, output.end_of_turn if output else ())
-    for turn, header in headers.items():
+    for turn, header in (*headers.items(), *_bare(headers)):
         _, found, within = announced.partition(header) if header.strip() else ("", "", "")
         if found:
             return ToolResult(turn, within, after, (seen.case.id, turns.case.id))
     return ToolResult(ResultTurn.OWN, announced, after, (seen.case.id,))
+
+
+def _bare(headers: Mapping[ResultTurn, str]) -> Iterator[tuple[ResultTurn, str]]:
+    """Headers without the blanks that a template writes between them and a text: before a result there may be
+    others."""
+    return ((turn, header.rstrip()) for turn, header in headers.items())
 
 
 def _from_last(text: str, starts: Sequence[str], ends: Sequence[str]) -> str:

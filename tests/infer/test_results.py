@@ -51,6 +51,14 @@ def test_the_turn_and_what_stands_around_the_result(body, turn, before, after):
     assert result.evidence[0].startswith("calls/one-result")
 
 
+def test_blanks_between_a_header_and_a_question_are_no_part_of_the_header():
+    body = "<|user|>\n<result>\n{{ m.content }}</result><|end|>"
+    indented = written(body).text.replace("<|{{ m.role }}|>", "<|{{ m.role }}|>        ")
+    assert indented.count("        ") == 1
+    result = found(template(indented))
+    assert (result.turn, result.before) == (ResultTurn.USER, "\n<result>\n")
+
+
 def test_a_result_that_is_not_shown():
     assert found(written("")) is None
 
