@@ -29,6 +29,7 @@ from chatlint.render.trace_markup import html_safe, marked_safe, markup_joined
 FILE_NAME = "<template>"
 ROOM = "compiled"
 _PATTERNS_KEPT = 256
+_MAKERS = ("codegen.py", "grammar.py", "lexing.py", "compiled.py")
 
 
 class Store(Protocol):
@@ -50,7 +51,7 @@ def _generator_version() -> str:
     """A digest of what makes and loads code, so that no change of it finds the code of before."""
     folder = Path(__file__).parent
     try:
-        sources = [folder.joinpath(name).read_bytes() for name in ("codegen.py", "grammar.py", "compiled.py")]
+        sources = [folder.joinpath(name).read_bytes() for name in _MAKERS]
     except OSError:  # installed without sources
         return __version__
     return sha256(b"\0".join(sources)).hexdigest()

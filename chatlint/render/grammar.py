@@ -16,7 +16,7 @@ from weakref import ref
 from jinja2 import nodes, pass_eval_context
 from jinja2.environment import Environment
 from jinja2.ext import Extension, LoopControlExtension
-from jinja2.lexer import Token, TokenStream, ignored_tokens, operators
+from jinja2.lexer import Token, TokenStream
 from jinja2.nodes import EvalContext
 from jinja2.parser import Parser
 from jinja2.runtime import Macro
@@ -26,12 +26,11 @@ from chatlint.lazy import regex
 from chatlint.limits import COMPILE_TOKENS
 from chatlint.render.generation import enclosed
 from chatlint.render.guard import BoundError
+from chatlint.render.lexing import PlacedText, Tokens, data_token, placed_token, quick_tokens
 
 _NEWLINE = regex(r"\r\n|\r|\n")
 _SPACE = regex(r"\s*")
 _Names: TypeAlias = Container[str] | None
-_AS_WRITTEN = frozenset(("block_begin", "block_end", "variable_begin", "variable_end"))
-"""Tokens that the parser takes as the lexer gives them, beside names."""
 _WHOLE = frozenset(("raw_begin", "raw_end"))
 _OPENING = frozenset(("block_begin", "variable_begin", "comment_begin")) | _WHOLE
 _CLOSING = frozenset(("block_end", "variable_end", "comment_end")) | _WHOLE
@@ -39,7 +38,7 @@ _CLOSING = frozenset(("block_end", "variable_end", "comment_end")) | _WHOLE
 
 def normalised(source: str) -> str:
     """Template source as Jinja reads it: every newline is `\\n`, and one at the very end is dropped."""
-    return _NEWLINE.sub("\n", source).removesuffix("\n")
+    return (_NEWLINE.sub("\n", source) if "\r" in source else source).removesuffix("\n")
 
 
 def offset_of(node: nodes.Node) -> int | None:
@@ -52,7 +51,7 @@ def untrimmed(data: nodes.TemplateData) -> tuple[str, int] | None:
     """What template data is without `trim_blocks` and `lstrip_blocks`, and its offset; None if it is the
     same."""
     text = data.data
-    return (text.full, text.begin) if isinstance(text, _PlacedText) and text.full != text else None
+    return (text.full, text.begin) if isinstance(text, PlacedText) and text.full != text else None
 
 
 def children(node: nodes.Node) -> tuple[nodes.Node, ...]:
@@ -123,22 +122,6 @@ class GenerationBlock(Extension):
         return enclosed(caller())
 
 
-class _PlacedToken(Token):
-    offset: int
-
-
-class _PlacedText(str):
-    """Template data at an offset; `full`, from `begin` on, is what it is untrimmed."""
-
-    __slots__ = ("begin", "full", "offset")
-    offset: int
-    full: str
-    begin: int
-
-    def __bool__(self) -> bool:
-        return True  # else the parser leaves out what is trimmed altogether
-
-
 class _PlacingParser(Parser):
     def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:
         token = self.stream.current
@@ -170,7 +153,11 @@ class ChatGrammar(ImmutableSandboxedEnvironment):
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None
     ) -> TokenStream:
-        return TokenStream(_placed(self, source, name, filename, state), name, filename)
+        """`state` is what only `Environment.compile_expression` needs, which no one calls here."""
+        tokens = quick_tokens(normalised(source))
+        if tokens is None:
+            return TokenStream(_placed(self, source, name, filename), name, filename)
+        return Tokens(tokens, name, filename)
 
 
 def pieces(
@@ -198,13 +185,10 @@ def pieces(
         at += len(value)
 
 
-def _placed(
-    environment: Environment, source: str, name: str | None, filename: str | None, state: str | None
-) -> Iterator[Token]:
-    """Jinja's tokens; data, strings and names with their offset. Most tokens are names and signs, which need
-    none of what Jinja's `wrap` does, and come here without it."""
+def _placed(environment: Environment, source: str, name: str | None, filename: str | None) -> Iterator[Token]:
+    """Jinja's tokens with their offsets; data with what it is untrimmed."""
     gaps = _Gaps(normalised(source))
-    for offset, piece in pieces(environment, source, name, filename, state):
+    for offset, piece in pieces(environment, source, name, filename):
         line, kind, value = piece
         if kind in _OPENING:
             yield from gaps.before(offset, line, value)
@@ -212,19 +196,9 @@ def _placed(
             gaps.after(offset, value)
         if kind == "data":
             gaps.hold(offset, value)
-        elif kind == "name" and value.isidentifier():
-            name_token = _PlacedToken(line, kind, value)
-            name_token.offset = offset
-            yield name_token
-        elif kind in _AS_WRITTEN:
-            yield Token(line, kind, value)
-        elif kind == "operator":
-            yield Token(line, operators[value], value)
-        elif kind not in ignored_tokens:
-            for token in environment.lexer.wrap((piece,), name, filename):
-                placed = _PlacedToken(*token)
-                placed.offset = offset
-                yield placed
+            continue
+        for token in environment.lexer.wrap((piece,), name, filename):
+            yield placed_token((*token, offset))
     yield from gaps.last()
 
 
@@ -262,9 +236,8 @@ class _Gaps:
         offset, data = self._held or (self._begin, "")
         self._held = None
         if data or full:
-            text = _PlacedText(data)
-            text.offset, text.full, text.begin = offset, full, self._begin
-            yield Token(line + full.count("\n", 0, offset - self._begin), "data", text)
+            line += full.count("\n", 0, offset - self._begin)
+            yield data_token(line, data, offset, full, self._begin)
 
 
 @lru_cache(maxsize=1)
