@@ -8,10 +8,8 @@ data that is trimmed altogether is in it, too, as "". So one compilation serves 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from functools import lru_cache, partial
-from typing import TypeAlias
-from weakref import ref
+from collections.abc import Iterator
+from functools import lru_cache
 
 from jinja2 import nodes, pass_eval_context
 from jinja2.environment import Environment
@@ -27,10 +25,10 @@ from chatlint.limits import COMPILE_TOKENS
 from chatlint.render.generation import enclosed
 from chatlint.render.guard import BoundError
 from chatlint.render.lexing import PlacedText, Tokens, data_token, placed_token, quick_tokens
+from chatlint.render.parsing import PlacingParser
 
 _NEWLINE = regex(r"\r\n|\r|\n")
 _SPACE = regex(r"\s*")
-_Names: TypeAlias = Container[str] | None
 _WHOLE = frozenset(("raw_begin", "raw_end"))
 _OPENING = frozenset(("block_begin", "variable_begin", "comment_begin")) | _WHOLE
 _CLOSING = frozenset(("block_end", "variable_end", "comment_end")) | _WHOLE
@@ -60,53 +58,6 @@ def children(node: nodes.Node) -> tuple[nodes.Node, ...]:
     return known
 
 
-def _settle(root: nodes.Node, environment: Environment) -> None:
-    """Give every node its environment, as Jinja's parser does, and keep with it what is right below it.
-    Jinja's generator walks everything below each block, and reads all fields of all nodes again for that:
-    half of its time."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        node.environment = environment
-        known = node.children = tuple(_right_below(node))  # type: ignore[attr-defined]
-        node.iter_child_nodes = partial(_kept, ref(node), known)  # type: ignore[method-assign]
-        node.find_all = partial(_find_all, known)  # type: ignore[assignment, method-assign]
-        stack += known
-
-
-def _right_below(node: nodes.Node) -> Iterator[nodes.Node]:
-    """As `iter_child_nodes`, which is slower."""
-    for name in node.fields:
-        value = getattr(node, name, None)
-        if isinstance(value, nodes.Node):
-            yield value
-        elif isinstance(value, list):
-            yield from [one for one in value if isinstance(one, nodes.Node)]
-
-
-def _kept(
-    parent: ref[nodes.Node], known: tuple[nodes.Node, ...], exclude: _Names = None, only: _Names = None
-) -> Iterator[nodes.Node]:
-    """Stands for a node's own `iter_child_nodes`. A node that held itself would stay until it is
-    collected."""
-    node = parent()
-    if node is None or (exclude is None and only is None):
-        return iter(known)
-    return type(node).iter_child_nodes(node, exclude, only)
-
-
-def _find_all(
-    known: tuple[nodes.Node, ...], kind: type[nodes.Node] | tuple[type[nodes.Node], ...]
-) -> Iterator[nodes.Node]:
-    """Stands for a node's own `find_all`, which goes through a generator for every level above a node."""
-    stack = [*reversed(known)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, kind):
-            yield node
-        stack += reversed(children(node))
-
-
 class GenerationBlock(Extension):
     """`{% generation %}…{% endgeneration %}`: what the assistant wrote, for training masks."""
 
@@ -122,21 +73,6 @@ class GenerationBlock(Extension):
         return enclosed(caller())
 
 
-class _PlacingParser(Parser):
-    def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:
-        token = self.stream.current
-        node = super().parse_primary(with_namespace)
-        if (token.type == "string" and type(node) is nodes.Const) or type(node) is nodes.Name:
-            _place(node, token)
-        return node
-
-
-def _place(node: nodes.Node, token: Token) -> None:
-    offset = getattr(token, "offset", None)
-    if offset is not None:
-        node.offset = offset  # type: ignore[attr-defined]
-
-
 class ChatGrammar(ImmutableSandboxedEnvironment):
     """An environment that parses and compiles chat templates as transformers does."""
 
@@ -146,9 +82,7 @@ class ChatGrammar(ImmutableSandboxedEnvironment):
         )
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
-        tree = nodes.Template(_PlacingParser(self, source, name, filename).subparse(), lineno=1)
-        _settle(tree, self)
-        return tree
+        return PlacingParser(self, source, name, filename).parse()
 
     def _tokenize(
         self, source: str, name: str | None, filename: str | None = None, state: str | None = None

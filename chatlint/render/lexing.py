@@ -104,6 +104,9 @@ class Tokens(TokenStream):
             self.current = self._tokens[self._at]
         return token
 
+    def expect(self, expr: str) -> Token:
+        return self.__next__() if self.current.type == expr else super().expect(expr)
+
     def look(self) -> Token:
         return self._tokens[self._at + bool(self)]
 
