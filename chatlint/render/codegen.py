@@ -19,10 +19,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TextIO, TypeAlias
 
 from jinja2 import Environment, nodes
-from jinja2.compiler import CodeGenerator, CompilerExit, Frame, MacroRef
+from jinja2.compiler import CompilerExit, Frame, MacroRef
 from jinja2.compiler import operators as _OPERATORS  # noqa: N812
 
 from chatlint.render.grammar import offset_of, untrimmed
+from chatlint.render.walking import QuickCodeGenerator
 
 Written: TypeAlias = tuple[str, int | None, int, tuple[str, int] | None]
 """A string of the template, its offset if that is known, its line; what it is untrimmed, and its offset then,
@@ -49,7 +50,7 @@ _SEARCHING_FILTERS = frozenset(
 _SEARCHING_CALLS = frozenset(("raise_exception", "strftime_now"))
 
 
-class ChatCodeGenerator(CodeGenerator):
+class ChatCodeGenerator(QuickCodeGenerator):
     """Jinja's code generator with the hooks above."""
 
     def __init__(

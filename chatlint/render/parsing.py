@@ -1,13 +1,12 @@
 """The parser of chat templates: Jinja's, with its ten methods for the precedence of operators in one.
 
 Jinja goes through all ten for every operand, and through a slow constructor for every node. The trees are the
-same, to the lines of their nodes. Nodes know what is right below them (`grammar.children`), and where names
-and strings stand (`grammar.offset_of`).
+same, to the lines of their nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from typing import TypeAlias, TypeVar
 
@@ -16,11 +15,12 @@ from jinja2.environment import Environment
 from jinja2.lexer import Token, describe_token
 from jinja2.parser import Parser
 
+from chatlint.render.below import equip, settle
+
 _Node = TypeVar("_Node", bound=nodes.Node)
-_Kinds: TypeAlias = type[nodes.Node] | tuple[type[nodes.Node], ...]
 _CallArguments: TypeAlias = tuple[list[nodes.Expr], list[nodes.Keyword], nodes.Expr | None, nodes.Expr | None]
 
-_DEEPEST = 66
+_DEEPEST = 70
 """So deep may brackets be nested. With Jinja's parser Python's stack ends there."""
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "none": None, "None": None}
 _OR, _AND, _NOT, _COMPARE, _SUM, _CONCAT, _PRODUCT, _POWER = range(1, 9)
@@ -42,62 +42,6 @@ _WORDS = {"or": _OR, "and": _AND, "in": _COMPARE, "not": _COMPARE}
 _POSTFIXES = frozenset(("dot", "lbracket", "lparen"))
 _FILTERING = frozenset(("pipe", "lparen"))
 _SUBSCRIPT_ENDS = frozenset(("rbracket", "comma"))
-_RARE = frozenset((nodes.Block, nodes.Extends, nodes.ImportedName, nodes.NSRef))
-"""Kinds that the code generator looks for in whole templates, which mostly have none."""
-
-
-def settle(root: nodes.Node, environment: Environment, rare: set[type[nodes.Node]]) -> None:
-    """Give every node its environment, as Jinja's parser does, and keep with it what is right below it, but
-    for nodes that have that. Jinja's generator walks everything below each block, and reads all fields of all
-    nodes again for that: half of its time."""
-    stack = [root]
-    while stack:
-        node = stack.pop()
-        if "children" not in node.__dict__:
-            kind = type(node)
-            if kind in _RARE:
-                rare.add(kind)
-            below = tuple(_right_below(node))
-            _equip(node, environment, below, rare)
-            stack += below
-
-
-def _equip(
-    node: nodes.Node, environment: Environment, below: tuple[nodes.Node, ...], rare: set[type[nodes.Node]]
-) -> None:
-    node.environment = environment
-    node.children = below  # type: ignore[attr-defined]
-    node.find_all = partial(_find_all, below, rare) if below else _find_none  # type: ignore[assignment, method-assign]
-
-
-def _right_below(node: nodes.Node) -> Iterator[nodes.Node]:
-    """As `iter_child_nodes`, which is slower. A list has nodes or has none."""
-    for name in node.fields:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            if value and isinstance(value[0], nodes.Node):
-                yield from value
-        elif value is not None and isinstance(value, nodes.Node):
-            yield value
-
-
-def _find_all(
-    below: tuple[nodes.Node, ...], rare: set[type[nodes.Node]], kind: _Kinds
-) -> Iterator[nodes.Node]:
-    """Stands for a node's own `find_all`, which goes through a generator for every level above a node.
-    `rare` are those of the rare kinds that the template has."""
-    if kind in _RARE and kind not in rare:
-        return
-    stack = [*reversed(below)]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, kind):
-            yield node
-        stack += node.children[::-1]  # type: ignore[attr-defined]
-
-
-def _find_none(kind: _Kinds) -> Iterator[nodes.Node]:
-    return iter(())
 
 
 def _is_word(token: Token, word: str) -> bool:
@@ -128,7 +72,7 @@ class PlacingParser(Parser):
         """A node with all but its fields; what is below it is made, too."""
         node = object.__new__(kind)
         node.lineno = line  # type: ignore[assignment]
-        _equip(node, self.environment, below, self._rare)
+        equip(node, self.environment, below, self._rare)
         return node
 
     def _settled(self, node: _Node) -> _Node:
