@@ -29,7 +29,10 @@ from chatlint.render.trace_markup import html_safe, marked_safe, markup_joined
 FILE_NAME = "<template>"
 ROOM = "compiled"
 _PATTERNS_KEPT = 256
-_MAKERS = ("grammar.py", "lexing.py", "parsing.py", "below.py", "walking.py", "codegen.py", "compiled.py")
+_MAKERS = (
+    *("grammar.py", "lexing.py", "making.py", "parsing.py", "below.py"),
+    *("walking.py", "codegen.py", "compiled.py"),
+)
 
 
 class Store(Protocol):

@@ -1,23 +1,19 @@
 """The parser of chat templates: Jinja's, with its ten methods for the precedence of operators in one.
 
-Jinja goes through all ten for every operand, and through a slow constructor for every node. The trees are the
-same, to the lines of their nodes.
+Jinja goes through all ten for every operand. The trees are the same, to the lines of their nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from jinja2 import nodes
-from jinja2.environment import Environment
 from jinja2.lexer import Token, describe_token
-from jinja2.parser import Parser
 
-from chatlint.render.below import equip, settle
+from chatlint.render.making import MakingParser
 
-_Node = TypeVar("_Node", bound=nodes.Node)
 _CallArguments: TypeAlias = tuple[list[nodes.Expr], list[nodes.Keyword], nodes.Expr | None, nodes.Expr | None]
 
 _DEEPEST = 70
@@ -48,76 +44,10 @@ def _is_word(token: Token, word: str) -> bool:
     return token.type == "name" and token.value == word
 
 
-class PlacingParser(Parser):
+class PlacingParser(MakingParser):
     """Jinja's parser; a string, and a name that is read, get their offset."""
 
-    def __init__(
-        self,
-        environment: Environment,
-        source: str,
-        name: str | None = None,
-        filename: str | None = None,
-        state: str | None = None,
-    ) -> None:
-        super().__init__(environment, source, name, filename, state)
-        self._rare: set[type[nodes.Node]] = set()
-        self._depth = 0
-
-    def parse(self) -> nodes.Template:
-        tree = nodes.Template(self.subparse(), lineno=1)
-        settle(tree, self.environment, self._rare)
-        return tree
-
-    def _made(self, kind: type[_Node], line: int | None, *below: nodes.Node) -> _Node:
-        """A node with all but its fields; what is below it is made, too."""
-        node = object.__new__(kind)
-        node.lineno = line  # type: ignore[assignment]
-        equip(node, self.environment, below, self._rare)
-        return node
-
-    def _settled(self, node: _Node) -> _Node:
-        """An expression that Jinja's own methods put together."""
-        settle(node, self.environment, self._rare)
-        return node
-
-    def subparse(self, end_tokens: tuple[str, ...] | None = None) -> list[nodes.Node]:
-        if end_tokens is not None:
-            self._end_token_stack.append(end_tokens)
-        body: list[nodes.Node] = []
-        printed: list[nodes.Expr] = []
-        stream = self.stream
-        while (kind := stream.current.type) != "eof":
-            if kind == "data":
-                printed.append(self._data())
-            elif kind == "variable_begin":
-                next(stream)
-                printed.append(self.parse_tuple())
-                stream.expect("variable_end")
-            else:
-                self._print(body, printed)
-                printed = []
-                next(stream)
-                if end_tokens is not None and stream.current.test_any(*end_tokens):
-                    break
-                statement = self.parse_statement()
-                body += statement if isinstance(statement, list) else [statement]
-                stream.expect("block_end")
-        self._print(body, printed)
-        if end_tokens is not None:
-            self._end_token_stack.pop()
-        return body
-
-    def _data(self) -> nodes.TemplateData:
-        token = next(self.stream)
-        node = self._made(nodes.TemplateData, token.lineno)
-        node.data = token.value
-        return node
-
-    def _print(self, body: list[nodes.Node], printed: list[nodes.Expr]) -> None:
-        if printed:
-            node = self._made(nodes.Output, printed[0].lineno, *printed)
-            node.nodes = printed
-            body.append(node)
+    _depth = 0
 
     # -- operators
 
@@ -131,7 +61,7 @@ class PlacingParser(Parser):
             if _is_word(stream.current, "else"):
                 next(stream)
                 other = self.parse_condexpr()
-            found = self._made(nodes.CondExpr, line, test, node, *((other,) if other is not None else ()))
+            found = self.made(nodes.CondExpr, line, test, node, *((other,) if other is not None else ()))
             found.test, found.expr1, found.expr2 = test, node, other
             node, line = found, stream.current.lineno
         return node
@@ -175,7 +105,7 @@ class PlacingParser(Parser):
         next(self.stream)
         again = _is_word(self.stream.current, "not")
         negated = self._negation() if again else self._operation(_COMPARE)
-        node = self._made(nodes.Not, token.lineno, negated)
+        node = self.made(nodes.Not, token.lineno, negated)
         node.node = negated
         return node
 
@@ -183,7 +113,7 @@ class PlacingParser(Parser):
         token = next(self.stream)
         kind = _OPERATORS[token.value if token.type == "name" else token.type][1]
         right = self._operation(level + 1)
-        node = self._made(kind, line, left, right)
+        node = self.made(kind, line, left, right)
         node.left, node.right = left, right
         return node
 
@@ -191,10 +121,10 @@ class PlacingParser(Parser):
         operands: list[nodes.Operand] = []
         while operator := self._comparing():
             right = self._operation(_SUM)
-            operand = self._made(nodes.Operand, None, right)
+            operand = self.made(nodes.Operand, None, right)
             operand.op, operand.expr = operator, right
             operands.append(operand)
-        node = self._made(nodes.Compare, self.stream.current.lineno, left, *operands)
+        node = self.made(nodes.Compare, self.stream.current.lineno, left, *operands)
         node.expr, node.ops = left, operands
         return node
 
@@ -216,7 +146,7 @@ class PlacingParser(Parser):
         while self.stream.current.type == "tilde":
             next(self.stream)
             parts.append(self._operation(_PRODUCT))
-        node = self._made(nodes.Concat, line, *parts)
+        node = self.made(nodes.Concat, line, *parts)
         node.nodes = parts
         return node
 
@@ -228,7 +158,7 @@ class PlacingParser(Parser):
         if token.type == "sub" or token.type == "add":
             next(stream)
             operand = self.parse_unary(False)
-            signed = self._made(nodes.Neg if token.type == "sub" else nodes.Pos, token.lineno, operand)
+            signed = self.made(nodes.Neg if token.type == "sub" else nodes.Pos, token.lineno, operand)
             signed.node = operand
             node: nodes.Expr = signed
         else:
@@ -236,7 +166,7 @@ class PlacingParser(Parser):
         if stream.current.type in _POSTFIXES:
             node = self.parse_postfix(node)
         if with_filter and (stream.current.type in _FILTERING or _is_word(stream.current, "is")):
-            node = self._settled(self.parse_filter_expr(node))
+            node = self.settled(self.parse_filter_expr(node))
         return node
 
     def parse_primary(self, with_namespace: bool = False) -> nodes.Expr:
@@ -249,7 +179,7 @@ class PlacingParser(Parser):
         if kind == "integer" or kind == "float":
             next(self.stream)
             return self._constant(token.value, token.lineno)
-        return self._settled(super().parse_primary(with_namespace))
+        return self.settled(super().parse_primary(with_namespace))
 
     def _word(self, with_namespace: bool) -> nodes.Expr:
         token = next(self.stream)
@@ -258,14 +188,14 @@ class PlacingParser(Parser):
         if with_namespace and self.stream.current.type == "dot":
             next(self.stream)
             attribute = self.stream.expect("name").value
-            return self._settled(nodes.NSRef(token.value, attribute, lineno=token.lineno))
-        node = self._made(nodes.Name, token.lineno)
+            return self.settled(nodes.NSRef(token.value, attribute, lineno=token.lineno))
+        node = self.made(nodes.Name, token.lineno)
         node.name, node.ctx = token.value, "load"
         node.offset = token.offset  # type: ignore[attr-defined]
         return node
 
     def _constant(self, value: object, line: int) -> nodes.Const:
-        node = self._made(nodes.Const, line)
+        node = self.made(nodes.Const, line)
         node.value = value
         return node
 
@@ -284,7 +214,7 @@ class PlacingParser(Parser):
             return self._item(node, self._subscripts(token.lineno), token.lineno)
         attribute = next(self.stream)
         if attribute.type == "name":
-            found = self._made(nodes.Getattr, token.lineno, node)
+            found = self.made(nodes.Getattr, token.lineno, node)
             found.node, found.attr, found.ctx = node, attribute.value, "load"
             return found
         if attribute.type != "integer":
@@ -292,7 +222,7 @@ class PlacingParser(Parser):
         return self._item(node, self._constant(attribute.value, attribute.lineno), token.lineno)
 
     def _item(self, node: nodes.Expr, argument: nodes.Expr, line: int) -> nodes.Getitem:
-        found = self._made(nodes.Getitem, line, node, argument)
+        found = self.made(nodes.Getitem, line, node, argument)
         found.node, found.arg, found.ctx = node, argument, "load"
         return found
 
@@ -303,7 +233,7 @@ class PlacingParser(Parser):
                 self.stream.expect("comma")
             found.append(self.parse_subscribed())
         next(self.stream)
-        return found[0] if len(found) == 1 else self._settled(nodes.Tuple(found, "load", lineno=line))
+        return found[0] if len(found) == 1 else self.settled(nodes.Tuple(found, "load", lineno=line))
 
     def parse_subscribed(self) -> nodes.Expr:
         stream = self.stream
@@ -318,7 +248,7 @@ class PlacingParser(Parser):
         if stream.current.type == "colon":
             next(stream)
             step = self._bound()
-        return self._settled(nodes.Slice(start, stop, step, lineno=line))
+        return self.settled(nodes.Slice(start, stop, step, lineno=line))
 
     def _bound(self) -> nodes.Expr | None:
         """A bound of a slice, if it is there."""
@@ -328,7 +258,7 @@ class PlacingParser(Parser):
         line = self.stream.current.lineno
         plain, named, rest, keywords = self.parse_call_args()
         starred = [one for one in (rest, keywords) if one is not None]
-        call = self._made(nodes.Call, line, node, *plain, *named, *starred)
+        call = self.made(nodes.Call, line, node, *plain, *named, *starred)
         call.node, call.args, call.kwargs = node, plain, named
         call.dyn_args, call.dyn_kwargs = rest, keywords
         return call
@@ -366,7 +296,7 @@ class PlacingParser(Parser):
         key = next(self.stream).value
         next(self.stream)
         value = self.parse_expression()
-        node = self._made(nodes.Keyword, value.lineno, value)
+        node = self.made(nodes.Keyword, value.lineno, value)
         node.key, node.value = key, value
         return node
 
@@ -387,7 +317,7 @@ class PlacingParser(Parser):
             return items[0]
         if not is_tuple and not explicit_parentheses:
             self.fail(f"Expected an expression, got {describe_token(self.stream.current)!r}")
-        return self._settled(nodes.Tuple(items, "load", lineno=line))
+        return self.settled(nodes.Tuple(items, "load", lineno=line))
 
     def _items(
         self, parse: Callable[[], nodes.Expr], ends: tuple[str, ...] | None
