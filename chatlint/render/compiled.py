@@ -89,7 +89,7 @@ def _stored_code(environment: ChatEnvironment, source: str, store: Store | None)
     tree = parse_template(source)
     generator = ChatCodeGenerator(environment, None, None)
     generator.visit(tree)
-    code = compile(generator.stream.getvalue(), FILE_NAME, "exec", dont_inherit=True)  # type: ignore[attr-defined]
+    code = generator.code(FILE_NAME)
     if store is not None:
         store.write(ROOM, key, marshal.dumps(code))
     return code
