@@ -1,7 +1,6 @@
 """What nodes of a template's tree know beside Jinja's fields: what is right below them.
 
-Jinja's generator walks everything below each block, and reads all fields of all nodes again for that: half of
-its time.
+Everything walks through trees, and Jinja's nodes read all their fields again for each walk.
 """
 
 from __future__ import annotations
@@ -21,8 +20,7 @@ _RARE = frozenset((nodes.Block, nodes.Extends, nodes.ImportedName, nodes.NSRef))
 
 def settle(root: nodes.Node, environment: Environment, rare: set[type[nodes.Node]]) -> None:
     """Give every node its environment, as Jinja's parser does, and keep with it what is right below it, but
-    for nodes that have that. Jinja's generator walks everything below each block, and reads all fields of all
-    nodes again for that: half of its time."""
+    for nodes that have that. `rare` gets those of the rare kinds that there are."""
     stack = [root]
     while stack:
         node = stack.pop()
