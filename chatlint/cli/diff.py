@@ -31,7 +31,8 @@ def compare_targets(
     """Say what changed from A to B: is it cosmetic, or another behaviour?
 
     Two revisions (org/model@v1 org/model@v2), a fork and its base, a GGUF and its source. Exit status: 0 the
-    same behaviour, 1 changed, 2 usage or internal error, 3 a target could not be loaded.
+    same behaviour, 1 another one, or nobody knows: not every case could be rendered on both sides, and saved
+    reports have no prompts; 2 usage or internal error, 3 a target could not be loaded.
     """
     import json
 

@@ -9,14 +9,39 @@ from chatlint.errors import UsageError
 from chatlint.probe.case import Case, Observation
 from chatlint.probe.catalogue import Catalogue
 from chatlint.probe.trace import Trace
+from chatlint.render.rendered import FailureKind
+
+_PLAIN_MEMBERS = frozenset(("role", "content"))
+_PLAIN_ROLES = frozenset(("user", "assistant"))
 
 
-def standard_cases(trace: Trace) -> Iterator[Case]:
-    """Every probe as it is written, and as a history, without a generation prompt."""
+def standard_cases(trace: Trace) -> tuple[Case, ...]:
+    """Every probe as it is written, and as a history, without a generation prompt. The plainest come first: a
+    template is asked no further once a few cases hit a bound, and what hits one is mostly the unusual."""
+    return tuple(sorted(_standard(trace), key=_unusual))
+
+
+def _standard(trace: Trace) -> Iterator[Case]:
     for name in trace.probes.ids():
         yield trace.case(name)
         if "generation" in trace.probes.probe(name).vary:
             yield trace.case(name, generation="off")
+
+
+def _unusual(case: Case) -> tuple[bool | int, ...]:
+    """What a case has that a plain exchange of texts has not, the heaviest first."""
+    conversation = case.conversation
+    messages = conversation.messages
+    return (
+        bool(conversation.tools),
+        bool(conversation.documents),
+        bool(conversation.template_kwargs),
+        any(not _PLAIN_MEMBERS.issuperset(message) for message in messages),
+        any(not isinstance(message.get("content"), str) for message in messages),
+        any(message.get("role") not in _PLAIN_ROLES for message in messages),
+        bool(case.continue_final_message),
+        len(messages),
+    )
 
 
 def cases_of(trace: Trace, reports: Iterable[Mapping[str, JSON]]) -> tuple[Case, ...]:
@@ -44,6 +69,18 @@ def _case_ids(value: JSON, probes: Catalogue) -> Iterator[str]:
     elif isinstance(value, list):
         for item in value:
             yield from _case_ids(item, probes)
+
+
+def comparable(first: Observation, second: Observation) -> bool:
+    """Whether two answers to a case say anything of each other. A bound that was hit says nothing of what the
+    template does; two templates that do not compile have done nothing."""
+    kinds = [one.failure.kind for one in (first, second) if one.failure is not None]
+    return FailureKind.BOUND not in kinds and kinds != [FailureKind.SYNTAX, FailureKind.SYNTAX]
+
+
+def never_seen(first: Observation, second: Observation) -> bool:
+    """Whether the host refused a case for both templates: it asks nothing of them."""
+    return all(one.failure is not None and one.failure.kind is FailureKind.HOST for one in (first, second))
 
 
 def outcome(observation: Observation) -> str:

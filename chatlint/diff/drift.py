@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from chatlint.config import Settings
 from chatlint.conversation import JSON
-from chatlint.diff.cases import cases_of
+from chatlint.diff.cases import cases_of, comparable, never_seen, outcome
 from chatlint.diff.prompts import ChangeKind, PromptChange, parting, prompt_changes
 from chatlint.diff.sides import Facts, Side
 from chatlint.facts import FactChange, FindingChange, fact_changes, finding_changes
@@ -15,7 +15,7 @@ from chatlint.parse.saved import plain
 from chatlint.probe.case import Observation
 from chatlint.probe.trace import Trace
 from chatlint.records import dataclass
-from chatlint.render.rendered import RenderSettings
+from chatlint.render.rendered import FailureKind, RenderSettings
 from chatlint.source.package import Package, TargetKind, Template
 from chatlint.store.disk import Store
 from chatlint.text import Input, Span
@@ -30,6 +30,8 @@ class Sameness(StrEnum):
     """The same text, with the same tokens."""
     COSMETIC = "cosmetic"
     """Another text that does the same."""
+    UNKNOWN = "unknown"
+    """Another text, or other tokens, and not every case could be rendered on both sides."""
     BEHAVIOURAL = "behavioural"
     """It does something else."""
 
@@ -48,7 +50,8 @@ class CachedPrefix:
 @dataclass(frozen=True, slots=True)
 class TemplateDrift:
     """One template on both sides. `prompts` is None where prompts could not be compared: a saved report has
-    none. `cases` is how many were compared."""
+    none. `cases` is how many were compared, `unrendered` how many could not be, as one side hit a bound or
+    neither compiles, and `obstacles` what was in the way."""
 
     name: str
     sameness: Sameness
@@ -57,6 +60,8 @@ class TemplateDrift:
     prompts: tuple[PromptChange, ...] | None = None
     cases: int = 0
     cached_prefix: CachedPrefix | None = None
+    unrendered: int = 0
+    obstacles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +85,8 @@ class Drift:
 
     @property
     def exit_code(self) -> int:
-        """0 the same behaviour, 1 not."""
-        return int(self.sameness is Sameness.BEHAVIOURAL)
+        """0 the same behaviour, 1 not, or nobody knows."""
+        return int(self.sameness not in (Sameness.SAME, Sameness.COSMETIC))
 
     def to_dict(self) -> dict[str, JSON]:
         """As JSON, "chatlint.diff/1"."""
@@ -121,11 +126,16 @@ def _paired(first: Side, second: Side) -> list[tuple[str, str]]:
 def _template(first: Side, second: Side, one: str, other: str, settings: Settings) -> TemplateDrift:
     facts = fact_changes(first.facts[one], second.facts[other])
     findings = finding_changes(first.facts[one], second.facts[other])
-    compared = _compared(first, second, one, other, settings)
+    asked = _asked(first, second, one, other, settings)
+    compared = None if asked is None else [pair for pair in asked if comparable(*pair)]
+    missing = [pair for pair in asked or () if not comparable(*pair)]
     prompts = None if compared is None else prompt_changes(compared)
-    same_text = first.facts[one].get("sha256") == second.facts[other].get("sha256")
-    changed = bool(facts or prompts)
-    sameness = Sameness.BEHAVIOURAL if changed else Sameness.SAME if same_text else Sameness.COSMETIC
+    if prompts or any(_tells(change) or not missing for change in facts):
+        sameness = Sameness.BEHAVIOURAL
+    elif _is_equal(first, second, one, other):
+        sameness = Sameness.SAME
+    else:
+        sameness = Sameness.COSMETIC if compared and not missing else Sameness.UNKNOWN
     return TemplateDrift(
         one,
         sameness,
@@ -134,10 +144,34 @@ def _template(first: Side, second: Side, one: str, other: str, settings: Setting
         prompts,
         len(compared or ()),
         _cached(compared) if compared and prompts else None,
+        len(missing),
+        _obstacles(missing),
     )
 
 
-def _compared(
+def _tells(change: FactChange) -> bool:
+    """Whether a fact is known though cases could not be rendered: what files declare."""
+    return change.part == "stops" and change.path.startswith("declared/")
+
+
+def _is_equal(first: Side, second: Side, one: str, other: str) -> bool:
+    """Whether it is the same text with the same tokens, as far as both sides say which they have."""
+    texts = first.facts[one].get("sha256"), second.facts[other].get("sha256")
+    templates = first.templates.get(one), second.templates.get(other)
+    tokens = [template.special_tokens for template in templates if template is not None]
+    return texts[0] == texts[1] and all(given == tokens[0] for given in tokens)
+
+
+def _obstacles(pairs: list[tuple[Observation, Observation]]) -> tuple[str, ...]:
+    """Why cases were not rendered. Those that were not tried any more have no exception of their own."""
+    failures = [seen.failure for pair in pairs for seen in pair if seen.failure is not None]
+    unable = [one for one in failures if one.kind in (FailureKind.BOUND, FailureKind.SYNTAX)]
+    return tuple(dict.fromkeys(one.message for one in unable if one.exception)) or tuple(
+        dict.fromkeys(one.message for one in unable)
+    )
+
+
+def _asked(
     first: Side, second: Side, one: str, other: str, settings: Settings
 ) -> list[tuple[Observation, Observation]] | None:
     """Both templates' answers to every case; None where a side has no template to ask."""
@@ -147,7 +181,8 @@ def _compared(
     after = _trace(second.templates[other], second.package, settings)
     with before, after:
         cases = cases_of(before, _reports(first.facts[one], second.facts[other]))
-        return list(zip(before.ask_all(cases), after.ask_all(cases), strict=True))
+        pairs = zip(before.ask_all(cases), after.ask_all(cases), strict=True)
+        return [pair for pair in pairs if not never_seen(*pair) or outcome(pair[0]) != outcome(pair[1])]
 
 
 def _reports(*facts: Facts) -> Iterator[Mapping[str, JSON]]:

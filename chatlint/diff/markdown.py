@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from chatlint.diff.drift import Drift, TemplateDrift
 from chatlint.diff.prompts import Excerpt, PromptChange
-from chatlint.diff.terminal import SAID, alike, cached_words, value_words
+from chatlint.diff.terminal import SAID, alike, cached_words, unrendered_words, value_words
 from chatlint.report.markup import md_cell, md_code, md_text
 
 _CHANGES = 20
@@ -39,6 +39,8 @@ def _template(drift: TemplateDrift) -> Iterator[str]:
         yield from map(_prompt, drift.prompts[:_CHANGES])
         if len(drift.prompts) > _CHANGES:
             yield f"\nAnd {len(drift.prompts) - _CHANGES} more changes."
+    if drift.unrendered:
+        yield f"\n{md_text(unrendered_words(drift).capitalize())}."
     cached = cached_words(drift.cached_prefix) if drift.cached_prefix else []
     if cached:
         yield f"\nCached prefixes: {' '.join(word for word, _ in cached)}."

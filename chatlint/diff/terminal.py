@@ -14,10 +14,16 @@ from chatlint.report.canvas import Canvas, Line, Piece
 _CHANGES = 12
 """Changes of prompts that are shown."""
 _LABEL = 10
-_STYLE = {Sameness.SAME: "good", Sameness.COSMETIC: "good", Sameness.BEHAVIOURAL: "error"}
+_STYLE = {
+    Sameness.SAME: "good",
+    Sameness.COSMETIC: "good",
+    Sameness.UNKNOWN: "part",
+    Sameness.BEHAVIOURAL: "error",
+}
 SAID = {
     Sameness.SAME: "the same template",
     Sameness.COSMETIC: "another text, the same behaviour",
+    Sameness.UNKNOWN: "nobody knows whether the behaviour is the same",
     Sameness.BEHAVIOURAL: "the behaviour changed",
 }
 
@@ -62,7 +68,11 @@ def _prompts(drift: TemplateDrift, canvas: Canvas) -> Iterator[str]:
         yield from _row(canvas, "prompts", [("not compared: a saved report has none", "faint")])
         return
     changed = sum(len(change.cases) for change in drift.prompts)
-    yield from _row(canvas, "prompts", [(f"{changed} of {drift.cases} cases differ", "")])
+    if drift.cases or not drift.unrendered:
+        yield from _row(canvas, "prompts", [(f"{changed} of {drift.cases} cases differ", "")])
+    if drift.unrendered:
+        words = unrendered_words(drift).split(" ")
+        yield from _row(canvas, "" if drift.cases else "prompts", [(word, "part") for word in words])
     for change in drift.prompts[:_CHANGES]:
         yield from _prompt(change, canvas)
     if len(drift.prompts) > _CHANGES:
@@ -98,6 +108,14 @@ def _row(canvas: Canvas, label: str, pieces: Sequence[Piece]) -> Iterator[str]:
         yield canvas.draw([(f"  {label}", "faint")])
         label = ""
     yield from canvas.wrap(pieces, indent, [(f"  {label.ljust(_LABEL)}", "faint")])
+
+
+def unrendered_words(drift: TemplateDrift) -> str:
+    """How many cases were not rendered on both sides, and why."""
+    counted = f"{drift.unrendered} {'cases were' if drift.unrendered > 1 else 'case was'} not"
+    if not drift.cases:
+        counted = f"none of {drift.unrendered} cases was"
+    return f"{counted} rendered on both sides: {'; '.join(drift.obstacles)}"
 
 
 def cached_words(cached: CachedPrefix) -> list[Piece]:

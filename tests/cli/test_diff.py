@@ -27,6 +27,25 @@ def test_the_status_says_whether_the_behaviour_is_the_same(chatlint, tmp_path):
     assert chatlint("diff", a, c, "--format", "yaml").status == 2
 
 
+def test_what_was_not_rendered_is_said_in_every_format(chatlint, tmp_path):
+    looping = (
+        PLAIN + "{% if tools %}" + "{% for a in range(99999) %}" * 2 + "{% endfor %}" * 2 + "{% endif %}"
+    )
+    a, b = write(tmp_path, "a.jinja", looping), write(tmp_path, "b.jinja", "{#- x -#}" + looping)
+    done = chatlint("diff", a, b)
+    assert (done.status, done.err) == (1, "")
+    assert done.out.endswith("\n\nnobody knows whether the behaviour is the same\n")
+    text = chatlint("diff", a, b, "--format", "markdown").out
+    data = json.loads(chatlint("diff", a, b, "--format", "json").out)
+    (template,) = data["templates"]
+    said = (
+        f"{template['unrendered']} cases were not rendered on both sides: more than 200,000 loop iterations"
+    )
+    assert said in " ".join(done.out.split())
+    assert said in text
+    assert data["sameness"] == template["sameness"] == "unknown"
+
+
 def test_the_same_in_every_format(chatlint, tmp_path):
     a, c = write(tmp_path, "a.jinja", PLAIN), write(tmp_path, "c.jinja", PLAIN.replace("<call>", "<do>"))
     data = json.loads(chatlint("diff", a, c, "--format", "json").out)

@@ -47,7 +47,7 @@ def drift(side):
         found = compare(side(first, "a"), side(second, "b"), Settings())
         (template,) = found.templates
         assert found.sameness is template.sameness
-        assert found.exit_code == (template.sameness is Sameness.BEHAVIOURAL)
+        assert found.exit_code == (template.sameness in ("behavioural", "unknown"))
         return template
 
     return compared
@@ -129,6 +129,57 @@ def test_switches_are_tried_on_both_sides(drift):
     assert "quiet/effect" in {one.path for one in template.facts if one.part == "switches"}
 
 
+ENDLESS = "{% for a in range(99999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}"
+LOOPING = PLAIN + "{% if tools %}" + ENDLESS + "{% endif %}"
+
+
+def test_cases_behind_a_bound_hide_none_before_it(drift):
+    template = drift(LOOPING, LOOPING.replace("<|end|>", "<|fin|>"))
+    assert template.sameness is Sameness.BEHAVIOURAL
+    changed = {case for change in template.prompts for case in change.cases}
+    assert {"roles/user", "roles/system-user"} <= changed
+    assert "tools/one" not in changed
+    assert (template.cases > 100, template.unrendered > 100) == (True, True)
+    assert template.obstacles == ("more than 200,000 loop iterations and macro calls, or as much other work",)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (LOOPING, "{#- x -#}" + LOOPING),
+        (PLAIN, LOOPING),
+        (ENDLESS, ENDLESS + "y"),
+        ("{#" + "a" * 1_100_000 + "#}" + PLAIN, "{#" + "b" * 1_100_000 + "#}other"),
+        ("{% for m in messages %}", "{% if x %}"),
+    ],
+)
+def test_nobody_knows_what_was_not_rendered(drift, first, second):
+    template = drift(first, second)
+    assert template.sameness is Sameness.UNKNOWN
+    assert template.prompts == ()
+    assert template.unrendered > 300
+    assert template.cases == 0 or PLAIN in first
+
+
+def test_the_same_text_is_the_same_whatever_can_be_rendered(drift):
+    assert drift(LOOPING, LOOPING).sameness is Sameness.SAME
+    assert drift("{% if %}", "{% if %}").sameness is Sameness.SAME
+
+
+def test_what_does_not_compile_any_more_changed(drift):
+    template = drift(PLAIN, PLAIN + "{% if %}")
+    assert template.sameness is Sameness.BEHAVIOURAL
+    assert template.prompts[0].kind == "refused"
+    assert template.unrendered < template.cases
+
+
+def test_other_tokens_are_not_the_same_where_nothing_is_rendered(side):
+    first = side("{{ bos_token }}" + ENDLESS)
+    tokens = replace(first.templates["default"], special_tokens={"bos_token": "<x>"})
+    found = compare(first, replace(first, templates={"default": tokens}), Settings())
+    assert (found.sameness, found.exit_code) == (Sameness.UNKNOWN, 1)
+
+
 def test_special_tokens_count(tmp_path, side):
     first = side("{{ bos_token }}" + PLAIN)
     template = first.templates["default"]
@@ -162,6 +213,13 @@ def test_saved_reports_are_compared_by_their_facts(saved, tmp_path):
         read_side(str(one), Settings()), read_side(str(tmp_path / "one.jinja"), Settings()), Settings()
     )
     assert mixed.sameness is Sameness.SAME
+
+
+def test_reports_on_another_text_have_no_prompts_to_say_that_it_does_the_same(saved):
+    """Both say the same of what they were asked; the words of the prompt are not in them."""
+    one, other = saved("Be kind.\n" + PLAIN, "one"), saved("Be curt.\n" + PLAIN, "other")
+    found = compare(read_side(str(one), Settings()), read_side(str(other), Settings()), Settings())
+    assert (found.sameness, found.exit_code) == (Sameness.UNKNOWN, 1)
 
 
 def test_error_for_what_is_no_report_on_one_target(tmp_path):
