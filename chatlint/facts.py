@@ -51,7 +51,9 @@ def fact_changes(first: Mapping[str, JSON], second: Mapping[str, JSON]) -> tuple
     """Facts of a template that differ between two reports on it, part by part."""
     found: list[FactChange] = []
     for part in PARTS:
-        one, other = (_facts(part, report.get(part)) for report in (first, second))
+        one, other = _facts(part, first.get(part)), _facts(part, second.get(part))
+        if part == "stops":
+            one, other = _without_moves(one, other)
         if part == "limits":
             found += _refusals(_words(first.get(part)), _words(second.get(part)))
         elif one != other:
@@ -105,6 +107,8 @@ def _value(value: object) -> JSON:
 def _facts(part: str, value: JSON) -> JSON:
     """What counts of a part, without saying anything twice."""
     if isinstance(value, Mapping):
+        if part == "stops" and isinstance(declared := value.get("declared"), Mapping):
+            return _object({**value, "declared": unfiled(declared)})
         if part == "capabilities":
             return {name: _answer(answer) for name, answer in value.items()}
         if part == "format":
@@ -115,6 +119,41 @@ def _facts(part: str, value: JSON) -> JSON:
         if part == "serving":
             return {name: _engine(facts) for name, facts in value.items()}
     return _bare(value)
+
+
+def unfiled(declared: Mapping[str, JSON]) -> dict[str, JSON]:
+    """What files declare, without the names that users give to files. `config.json` is what an engine looks
+    for; a GGUF is called anything. Several GGUFs that declare the same are as one."""
+    found: dict[str, JSON] = {}
+    for place, value in sorted(declared.items()):
+        file, mark, key = place.partition("#")
+        if not (mark and file.lower().endswith(".gguf")):
+            found[place] = value
+            continue
+        known, more = found.get(f"GGUF#{key}"), value if isinstance(value, list) else [value]
+        listed = known if isinstance(known, list) else []
+        found[f"GGUF#{key}"] = [*listed, *(one for one in more if one not in listed)]
+    return found
+
+
+def _without_moves(one: JSON, other: JSON) -> tuple[JSON, JSON]:
+    """Stops without the places that only one side has, where both declare the same all the same: a GGUF keeps
+    them elsewhere than the files that it was made of. Which engine finds them is said by engine."""
+    sides = [side for side in (one, other) if isinstance(side, Mapping)]
+    declared = [places for side in sides if isinstance(places := side.get("declared"), Mapping)]
+    if len(declared) < 2 or _all_stops(declared[0]) != _all_stops(declared[1]):
+        return one, other
+    both = declared[0].keys() & declared[1].keys()
+    left = [
+        {**side, "declared": {place: value for place, value in places.items() if place in both}}
+        for side, places in zip(sides, declared, strict=True)
+    ]
+    return left[0], left[1]
+
+
+def _all_stops(declared: Mapping[str, JSON]) -> set[str]:
+    lists = (value for value in declared.values() if isinstance(value, list))
+    return {json.dumps(stop, sort_keys=True) for stops in lists for stop in stops}
 
 
 def _answer(answer: JSON) -> JSON:

@@ -17,6 +17,7 @@ from chatlint.diff.terminal import alike, value_words
 from chatlint.errors import TargetError, UsageError
 from chatlint.facts import FactChange, fact_changes
 from chatlint.pipeline import check
+from tests.source.gguf_files import write_gguf
 
 PLAIN = """{%- for m in messages -%}
 <|{{ m.role }}|>{{ m.content }}{%- for c in m.tool_calls or [] -%}
@@ -309,6 +310,44 @@ def test_a_bare_template_is_read_with_the_tokens_of_the_other_side(tmp_path):
 
 def refusing(*said):
     return {"limits": [{"message": words, "line": 1, "cases": ["a"]} for words in said]}
+
+
+def declaring(**files):
+    stops = {place: [{"id": number, "text": f"<{number}>"} for number in ids] for place, ids in files.items()}
+    return {"stops": {"end_of_turn": [], "declared": stops}}
+
+
+A, B = "a.gguf#tokenizer.ggml.eos_token_id", "b.Q4.GGUF#tokenizer.ggml.eos_token_id"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "paths"),
+    [
+        ({A: [2]}, {B: [2]}, set()),
+        ({A: [2]}, {A: [2], B: [2]}, set()),
+        ({A: [2]}, {B: [3]}, {"declared/GGUF#tokenizer.ggml.eos_token_id"}),
+        ({A: [2]}, {"eos_token": [2], "config.json": [2]}, set()),
+        ({A: [2]}, {"eos_token": [2], "config.json": [3]}, None),
+        ({"eos_token": [2], "config.json": [2, 3]}, {"eos_token": [2, 3]}, {"declared/eos_token"}),
+        ({"config.json": [2]}, {"config.json": [3]}, {"declared/config.json"}),
+    ],
+)
+def test_what_a_file_is_called_is_no_behaviour(one, other, paths):
+    for first, second in ((one, other), (other, one)):
+        found = {change.path for change in fact_changes(declaring(**first), declaring(**second))}
+        places = {"/".join(path.split("/")[:2]) for path in found}
+        assert places == paths if paths is not None else places
+
+
+def test_a_gguf_that_was_renamed_is_the_same(tmp_path):
+    pytest.importorskip("gguf")
+    one = write_gguf(tmp_path / "one.gguf")
+    other = tmp_path / "dir" / "other.gguf"
+    other.parent.mkdir()
+    other.write_bytes(one.read_bytes())
+    for second in (other, other.parent):
+        drift = compare(*read_sides(str(one), str(second), Settings()), Settings())
+        assert (drift.sameness, drift.templates[0].facts) == (Sameness.SAME, ())
 
 
 def test_refusals_come_and_go_and_none_becomes_another():
