@@ -88,3 +88,56 @@ def test_a_lock_is_written_and_checked(chatlint, tmp_path):
     assert chatlint("lock").status == 2
     (tmp_path / "b.jinja").unlink()
     assert chatlint("lock", "--check").status == 3
+
+
+def test_every_target_of_a_lock_is_checked(chatlint, tmp_path):
+    names = [write(tmp_path, name, PLAIN) for name in ("a.jinja", "b.jinja", "c.jinja")]
+    assert chatlint("lock", *names).status == 0
+    (tmp_path / "a.jinja").unlink()
+    write(tmp_path, "b.jinja", PLAIN.replace("<call>", "<do>"))
+    done = chatlint("lock", "--check")
+    assert (done.status, done.err) == (3, "")
+    assert "a.jinja           failed: there is no file or directory a.jinja" in done.out
+    states = {
+        one["target"]: (one["state"], one["message"])
+        for one in json.loads(chatlint("lock", "--check", "--format", "json").out)
+    }
+    assert states == {
+        "a.jinja": ("failed", "there is no file or directory a.jinja"),
+        "b.jinja": ("changed", ""),
+        "c.jinja": ("same", ""),
+    }
+    assert chatlint("lock", "--check", "b.jinja").status == 1
+
+
+def test_a_lock_that_holds_nothing_is_no_gate(chatlint, tmp_path):
+    write(tmp_path, "chatlint.lock", '{"schema": "chatlint.lock/1", "targets": {}}')
+    done = chatlint("lock", "--check")
+    assert (done.status, done.out) == (2, "")
+    assert "chatlint.lock holds no target" in done.err
+    write(tmp_path, "chatlint.lock", '{"schema": "chatlint.lock/1", "targets": {"a.jinja": {"default": {}}}}')
+    done = chatlint("lock", "--check")
+    assert done.status == 2
+    assert "targets › a.jinja › default: `sha256` is missing" in " ".join(done.err.split())
+
+
+def test_a_lock_says_what_is_so(chatlint, tmp_path):
+    looping = (
+        PLAIN + "{% if tools %}" + "{% for a in range(99999) %}" * 2 + "{% endfor %}" * 2 + "{% endif %}"
+    )
+    a = write(tmp_path, "a.jinja", looping)
+    (tmp_path / "m").mkdir()
+    write(tmp_path, "m/chat_template.jinja", PLAIN)
+    write(tmp_path, "m/tokenizer_config.json", '{"eos_token": "<|end|>"}')
+    assert chatlint("lock", a, "m").status == 0
+    assert chatlint("lock", "--check").status == 0
+    done = chatlint("lock", "--check", "m", "--host", "vllm")
+    assert done.status == 1
+    assert "outdated: the same text, locked on transformers-5.24, asked on vllm" in " ".join(done.out.split())
+    write(tmp_path, "a.jinja", "{#- x -#}" + looping)
+    write(tmp_path, "m/tokenizer_config.json", '{"eos_token": "<|other|>"}')
+    done = chatlint("lock", "--check")
+    said = " ".join(done.out.split())
+    assert done.status == 1
+    assert "cases could not be rendered; nobody knows whether it does the same" in said
+    assert "tokens: its special tokens and the stops that its files declare changed" in said
