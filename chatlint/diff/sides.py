@@ -6,9 +6,12 @@ import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from chatlint import report as report_room
 from chatlint.config import Settings
 from chatlint.conversation import JSON
+from chatlint.diff.shape import Schema, complaint
 from chatlint.errors import TargetError, UsageError
+from chatlint.facts import PARTS
 from chatlint.pipeline import judge, read_target, target_report
 from chatlint.records import dataclass, field, replace
 from chatlint.source.package import Package, TargetKind, Template
@@ -16,6 +19,15 @@ from chatlint.verdict import SCHEMA
 
 Facts = Mapping[str, JSON]
 """A template's part of a report."""
+
+_READ = frozenset(
+    (
+        *("targets", "target", "status", "templates", "name", "sha256"),
+        *("findings", "rule", "severity", "message", "fingerprint", "location", "line"),
+        *PARTS,
+    )
+)
+"""Members of a report that a comparison reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +113,24 @@ def _of_report(path: str, report: Mapping[str, JSON]) -> Side:
         raise UsageError(
             f"{path} is a report in {report['schema']}, not {SCHEMA}", hint="check its target again"
         )
-    targets = report.get("targets", [report])  # a line of `--format jsonl` is one target
+    single = "targets" not in report  # a line of `--format jsonl` is one target
+    fault = complaint(report, _schema(single=single), _READ)
+    if fault:
+        raise UsageError(f"{path} is not a whole report: {fault}", hint="check its target again")
+    targets = [report] if single else report["targets"]
     if not isinstance(targets, list) or len(targets) != 1:
         raise UsageError(f"{path} is a report on several targets", hint="compare reports on one target each")
     (target,) = targets
     if not isinstance(target, Mapping) or target.get("status") != "checked":
         raise TargetError(f"{path} is the report on a target that was not checked", hint="check it again")
     return Side(path, _by_name(target))
+
+
+def _schema(*, single: bool) -> Schema:
+    """The schema of reports; `single`: of what they say of one target."""
+    text = (Path(report_room.__file__).parent / "report.schema.json").read_text(encoding="utf-8")
+    schema: Schema = json.loads(text)
+    return {**schema, "$ref": "#/$defs/target", "required": []} if single else schema
 
 
 def _by_name(target: Mapping[str, JSON]) -> dict[str, Facts]:

@@ -240,6 +240,49 @@ def test_error_for_what_is_no_report_on_one_target(tmp_path):
     assert read_side(written(), Settings()).package is None
 
 
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda report: report.update(targets={}), "targets: expected a list, found an object"),
+        (
+            lambda report: report["targets"][0]["templates"][0].update(findings="none"),
+            "targets[0] › templates[0] › findings: expected a list, found a text",
+        ),
+        (
+            lambda report: report["targets"][0]["templates"][0].pop("stops"),
+            "targets[0] › templates[0]: `stops` is missing",
+        ),
+        (
+            lambda report: report["targets"][0]["templates"][0]["capabilities"]["tools"].update(support=True),
+            "targets[0] › templates[0] › capabilities › tools › support: expected",
+        ),
+        (lambda report: report["targets"].append(3), "targets[1]: expected an object, found 3"),
+        (lambda report: report.pop("targets"), "`target` is missing"),
+    ],
+)
+def test_a_damaged_report_is_no_report(tmp_path, damage, said):
+    report = json.loads(json.dumps(check("corpus:chatml").to_dict()))
+    damage(report)
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(report))
+    with pytest.raises(UsageError) as raised:
+        read_side(str(path), Settings())
+    assert raised.value.message.startswith(f"{path} is not a whole report: {said}")
+
+
+def test_a_line_of_json_lines_is_a_report(tmp_path):
+    report = json.loads(json.dumps(check("corpus:chatml").to_dict()))
+    path = tmp_path / "r.jsonl"
+    line = {"schema": report["schema"], **report["targets"][0]}
+    path.write_text(json.dumps(line))
+    assert list(read_side(str(path), Settings()).facts) == ["default"]
+    path.write_text(json.dumps({**line, "templates": "x"}))
+    with pytest.raises(UsageError, match="templates: expected a list, found a text"):
+        read_side(str(path), Settings())
+    path.write_text(json.dumps({**line, "later": "x", "notes": []}))
+    assert read_side(str(path), Settings()).package is None
+
+
 def test_templates_without_a_counterpart():
     found = compare(
         read_side("corpus:command-r7b", Settings()),
