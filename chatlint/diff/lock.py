@@ -1,8 +1,9 @@
 """`chatlint.lock`: what templates did when somebody looked, so that CI notices when they do otherwise.
 
-For each target and template the file holds the sha256 of its text, its special tokens and the stops declared,
-and a *render signature*: the sha256 of what it does with every standard case. A template with another text and
-the same signature has the same behaviour as far as the cases ask, if all of them could be rendered.
+For each target and template the file holds the sha256 of its text, its special tokens and the stops
+declared, and a *render signature*: the sha256 of what it does with every standard case. A template with
+another text and the same signature has the same behaviour as far as the cases ask, if all of them could be
+rendered.
 """
 
 from __future__ import annotations
