@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from chatlint import __version__
 from chatlint.detect.capability import Capabilities, Support
+from chatlint.export.serving import EngineServing
 from chatlint.report.markup import md_cell, md_code, md_prose, md_text
 from chatlint.rules.finding import Severity
 from chatlint.verdict import TargetReport, TemplateReport
@@ -134,8 +135,7 @@ def _serving(template: TemplateReport, heading: str) -> Iterator[str]:
     yield f"{heading}# How to serve it\n"
     yield "| engine | |\n|---|---|"
     for engine in serving.engines.values():
-        told = md_cell(" ".join(engine.flags)) if engine.flags else md_prose(engine.basis, _LONGEST)
-        yield f"| {md_text(engine.name)} {md_text(engine.version)} | {told} |"
+        yield f"| {md_text(engine.name)} {md_text(engine.version)} | {_told(engine)} |"
     if serving.stop:
         yield f"| every engine | stops at {', '.join(map(md_cell, serving.stop))} |"
     caveats = dict.fromkeys(caveat for engine in serving.engines.values() for caveat in engine.caveats)
@@ -143,6 +143,15 @@ def _serving(template: TemplateReport, heading: str) -> Iterator[str]:
     yield from (f"- {md_prose(caveat, _LONGEST)}" for caveat in caveats)
     if caveats:
         yield ""
+
+
+def _told(engine: EngineServing) -> str:
+    """An engine's flags, with what they need beside them where they do not work by themselves."""
+    why = md_prose(engine.basis, _LONGEST)
+    if not engine.flags:
+        return why
+    flags = md_cell(" ".join(engine.flags))
+    return flags if engine.fits else f"{flags}, not by themselves: {why}"
 
 
 def _limits(template: TemplateReport, heading: str) -> Iterator[str]:

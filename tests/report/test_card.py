@@ -66,6 +66,32 @@ def test_every_template_of_a_package_has_a_card(carded):
     assert re.findall(r"^## Chat template \((\w+)\)$", text, re.M) == ["default", "rag"]
 
 
+PLAIN = """{%- for m in messages -%}
+<|{{ m.role }}|>{{ m.content or '' }}{%- for c in m.tool_calls or [] -%}
+<call>{{ c.function | tojson }}</call>
+{%- endfor -%}<|end|>
+{%- endfor -%}
+{%- if add_generation_prompt -%}<|assistant|>{%- endif -%}"""
+
+
+def test_flags_that_need_more_say_what(carded, tmp_path):
+    path = tmp_path / "t.jinja"
+    path.write_text(PLAIN)
+    cells = rendered(carded(str(path))).cells
+    facts = dict(zip(cells[::2], cells[1::2], strict=True))
+    for engine, flags in (
+        ("vLLM 0.33", "--enable-auto-tool-choice --tool-call-parser hf"),
+        ("SGLang 0.5.23", "--tool-call-parser response_template"),
+    ):
+        assert facts[engine] == (
+            f"{flags}, not by themselves: markers and structure that are new; no parser of {engine} reads it: "
+            "put the response template (chatlint export --to response-template) into tokenizer_config.json"
+        )
+    assert facts["llama.cpp 2026-10"] == "--jinja"
+    known = rendered(carded("corpus:qwen3")).cells
+    assert not any("not by themselves" in cell for cell in known)
+
+
 def test_limits_are_named(carded, tmp_path):
     path = tmp_path / "t.jinja"
     path.write_text(
