@@ -46,24 +46,43 @@ def _lines(report: TargetReport, heading: str) -> Iterator[str]:
     for template in report.templates:
         named = f" ({md_text(template.template.name)})" if len(report.templates) > 1 else ""
         yield f"{heading} Chat template{named}\n"
-        yield from _capabilities(template)
-        yield from _writing(template, heading)
-        yield from _serving(template, heading)
+        unseen = _unseen(template)
+        if unseen:
+            yield f"{unseen}\n"
+        else:
+            yield from _capabilities(template)
+            yield from _writing(template, heading)
+            yield from _serving(template, heading)
         yield from _limits(template, heading)
         yield f"<sub>{md_text(_made(template))}</sub>\n"
 
 
 def _made(template: TemplateReport) -> str:
+    seen = "Nothing was rendered" if _unseen(template) else "Seen in what the template renders"
     return (
-        f"Seen in what the template renders (sha256 {template.template.sha256[:12]}, host {template.host}), "
-        f"by chatlint {__version__}."
+        f"{seen} (sha256 {template.template.sha256[:12]}, host {template.host}), by chatlint {__version__}."
+    )
+
+
+def _unseen(template: TemplateReport) -> str:
+    """Why nothing is known of what the template renders; "" where something is."""
+    found, coverage = template.capabilities, template.coverage
+    if found is None:
+        broken = any(one.rule == "syntax" for one in (*template.findings, *template.suppressed))
+        return "The template does not compile." if broken else "The template was not evaluated."
+    if coverage is None or coverage.rendered:
+        return ""
+    if all(one.support is Support.UNKNOWN for one in found.capabilities.values()):
+        return "The template was not evaluated: no conversation could be rendered."
+    return (
+        f"The template gives no prompt for any of the {coverage.cases} conversations that it was asked: "
+        "nothing is known of what it can show, how the model writes and how to serve it."
     )
 
 
 def _capabilities(template: TemplateReport) -> Iterator[str]:
     found = template.capabilities
     if found is None:
-        yield "The template does not compile.\n"
         return
     yield "| it can show the model | |\n|---|---|"
     for name, what in _QUESTIONS.items():
@@ -91,6 +110,8 @@ def _writing(template: TemplateReport, heading: str) -> Iterator[str]:
     if output is None:
         return
     yield f"{heading}# How the model writes\n"
+    if not (output.reasoning or output.end_of_turn or _sample(template)):
+        yield "Neither reasoning, nor a whole call, nor the end of a turn was seen.\n"
     if output.reasoning:
         marks = output.reasoning
         yield f"- reasoning between {_mark(marks.start)} and {_mark(marks.end)}" + _opened(template)
@@ -139,6 +160,11 @@ def _serving(template: TemplateReport, heading: str) -> Iterator[str]:
     if serving.stop:
         yield f"| every engine | stops at {', '.join(map(md_cell, serving.stop))} |"
     caveats = dict.fromkeys(caveat for engine in serving.engines.values() for caveat in engine.caveats)
+    calls = template.capabilities.capabilities.get("tool_calls") if template.capabilities else None
+    if calls and calls.support is Support.UNKNOWN:
+        caveats["no conversation with tool calls could be rendered: what parser they need is not known"] = (
+            None
+        )
     yield ""
     yield from (f"- {md_prose(caveat, _LONGEST)}" for caveat in caveats)
     if caveats:

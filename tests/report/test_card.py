@@ -92,6 +92,49 @@ def test_flags_that_need_more_say_what(carded, tmp_path):
     assert not any("not by themselves" in cell for cell in known)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{ raise_exception('no') }}", "The template gives no prompt for any of the "),
+        (
+            "{% for m in messages %}{{ m.a.b.c }}{% endfor %}{{ x.y.z }}",
+            "The template gives no prompt for any of the ",
+        ),
+        ("{#" + "a" * 1_100_000 + "#}", "The template was not evaluated: no conversation could be rendered."),
+        ("{% for m in messages %}", "The template does not compile."),
+    ],
+)
+def test_a_card_of_what_gives_no_prompt_claims_nothing(carded, tmp_path, text, said):
+    path = tmp_path / "t.jinja"
+    path.write_text(text)
+    card = carded(str(path))
+    assert card.startswith(f"{BEGIN}\n## Chat template\n\n{said}")
+    assert re.findall(r"^#+ (.*)", card, re.M) == ["Chat template", "Known limits"]
+    assert "<sub>Nothing was rendered (sha256 " in card
+    assert "| " not in card
+
+
+def test_calls_that_could_not_be_asked_for_are_not_known(carded, tmp_path):
+    path = tmp_path / "t.jinja"
+    endless = "{% for a in range(99999) %}" * 2 + "{% endfor %}" * 2
+    path.write_text(PLAIN + "{% if tools %}" + endless + "{% endif %}")
+    said = "- no conversation with tool calls could be rendered: what parser they need is not known\n"
+    assert said in carded(str(path))
+    path.write_text(PLAIN)
+    assert said not in carded(str(path))
+
+
+def test_no_heading_stands_over_nothing(carded, tmp_path):
+    path = tmp_path / "t.jinja"
+    path.write_text("{% for m in messages %}{{ m.content }}\n{% endfor %}")
+    card = carded(str(path))
+    assert not re.search(r"^#.*\n\n#", card, re.M)
+    assert (
+        "### How the model writes\n\nNeither reasoning, nor a whole call, nor the end of a turn was seen.\n"
+        in card
+    )
+
+
 def test_limits_are_named(carded, tmp_path):
     path = tmp_path / "t.jinja"
     path.write_text(
