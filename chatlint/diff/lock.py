@@ -84,6 +84,11 @@ class Locked:
         """What is kept of each case."""
         return tuple(self.by_case[start : start + _MARK] for start in range(0, len(self.by_case), _MARK))
 
+    @property
+    def unrendered(self) -> int:
+        """How many cases say nothing."""
+        return sum(mark in _SILENT.values() for mark in self.marks)
+
 
 @dataclass(frozen=True, slots=True)
 class LockResult:

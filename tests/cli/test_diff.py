@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from tests.diff.test_drift import PLAIN
 
@@ -108,6 +109,18 @@ def test_every_target_of_a_lock_is_checked(chatlint, tmp_path):
         "c.jinja": ("same", ""),
     }
     assert chatlint("lock", "--check", "b.jinja").status == 1
+
+
+def test_what_a_lock_does_not_hold_is_said(chatlint, tmp_path):
+    endless = "{% if tools %}{% for a in range(99999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}{% endif %}"
+    name = write(tmp_path, "a.jinja", endless + PLAIN)
+    done = chatlint("lock", name)
+    assert (done.status, done.out) == (0, "chatlint.lock: 1 template locked\n")
+    said = re.fullmatch(
+        r"note: a.jinja \(default\): (\d+) of (\d+) cases could not be rendered, .*\n", done.err
+    )
+    assert said
+    assert 0 < int(said[1]) < int(said[2])
 
 
 def test_a_lock_that_holds_nothing_is_no_gate(chatlint, tmp_path):
