@@ -45,6 +45,7 @@ from chatlint.verdict import (
 
 T = TypeVar("T")
 SOURCES = "CT11"
+OWN_FAULT_HINT = "CHATLINT_DEBUG=1 shows where"
 
 
 def judge(template: Template, package: Package, settings: Settings) -> TemplateReport:
@@ -195,7 +196,7 @@ def contained(target: str, work: Callable[[], T]) -> T | TargetReport:
     except UsageError:
         raise
     except Exception as error:
-        failure = TargetFailure(INTERNAL, own_fault(error), "CHATLINT_DEBUG=1 shows where")
+        failure = TargetFailure(INTERNAL, own_fault(error), OWN_FAULT_HINT)
         return _failed(target, Status.FAILED, failure)
 
 

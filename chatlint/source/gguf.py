@@ -49,7 +49,8 @@ class Texts:
     data: bytes
     starts: array[int]
     """Where in `data` each string's length prefix begins."""
-    prefix: struct.Struct
+    prefix: str
+    """How that is written, as `struct` spells it: a value that goes to other processes holds plain ones."""
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -59,13 +60,13 @@ class Texts:
         if not 0 <= index < len(self.starts):
             return None
         start = self.starts[index]
-        (length,) = self.prefix.unpack_from(self.data, start)
+        (length,) = struct.unpack_from(self.prefix, self.data, start)
         return _text(self.data[start + 8 : start + 8 + length])
 
     def index(self, text: str) -> int | None:
         """The first index of this very string, or None."""
         wanted = text.encode("utf-8", "surrogateescape")
-        wanted = self.prefix.pack(len(wanted)) + wanted
+        wanted = struct.pack(self.prefix, len(wanted)) + wanted
         at = self.data.find(wanted)
         while at >= 0:
             index = bisect_left(self.starts, at)
@@ -271,8 +272,7 @@ class _Walk:
 
     def _kept_strings(self, key: str, count: int) -> Texts:
         """The same, and the bytes and where each string begins are kept."""
-        prefix = self._layout("Q")
-        unpack, left = prefix.unpack_from, count
+        unpack, left = self._layout("Q").unpack_from, count
         starts: array[int] = array("Q")
         pieces, total = [], 0
         while left:
@@ -292,7 +292,7 @@ class _Walk:
             total += len(rest)
             if total > GGUF_KEPT_BYTES:
                 self.fail(f"{key} is longer than {GGUF_KEPT_BYTES} bytes")
-        return Texts(b"".join(pieces), starts, prefix)
+        return Texts(b"".join(pieces), starts, self._order + "Q")
 
     def _step(self, key: str, at: int, *, progress: bool, keep: bool = False) -> bytes:
         """Go on to buffer position `at`, which may lie beyond the buffer; the bytes beyond it, if kept."""

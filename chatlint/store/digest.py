@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import struct
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -36,8 +35,6 @@ def value_digest(value: object) -> str:
 def _spelled(value: object) -> object:
     if isinstance(value, bytes | array):
         return ["bytes", sha256(value).hexdigest()]
-    if isinstance(value, struct.Struct):
-        return ["struct", value.format]
     if is_record(value) and not isinstance(value, type):
         return [type(value).__name__, *(getattr(value, name) for name in names_of(value))]
     if isinstance(value, Mapping):

@@ -12,7 +12,8 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from typing import TypeAlias
 
-from chatlint.errors import ChatlintError, UsageError
+from chatlint.errors import UsageError
+from chatlint.pipeline import OWN_FAULT_HINT, own_fault
 from chatlint.records import dataclass, field
 from chatlint.survey.pool import Pool
 from chatlint.survey.targets import Named
@@ -74,7 +75,8 @@ class Crew:
         self._busy[future] = task, work, arguments
 
     def finished(self) -> list[tuple[Task, object]]:
-        """What is done by now; waits until something is. Raises UsageError where work does."""
+        """What is done by now; waits until something is. Raises UsageError where work does, and with
+        CHATLINT_DEBUG set whatever it does."""
         if not self._busy:
             task, work, arguments = self._suspects.pop()
             return [(task, self._alone(work, arguments))]
@@ -120,8 +122,8 @@ def _outcome(future: Future[object]) -> object:
         raise error
     if _was_lost(future):
         return Died("the process that judged this target died", "try --untrusted")
-    said = error.message if isinstance(error, ChatlintError) else f"{type(error).__name__}: {error}"
-    return Died(f"internal error, please report it: {said}", "CHATLINT_DEBUG=1 shows where")
+    assert isinstance(error, Exception)
+    return Died(own_fault(error), OWN_FAULT_HINT)
 
 
 def _error(future: Future[object]) -> BaseException | None:

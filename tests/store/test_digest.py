@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import struct
 from array import array
 from collections import OrderedDict
 from types import MappingProxyType
@@ -51,7 +50,7 @@ def test_what_stands_where_counts():
         One(b"1", 2),
         One(array("B", b"2"), 2),
     ]
-    values += [struct.Struct("<Q"), struct.Struct(">Q"), frozenset("ab"), frozenset("a"), "\ud800", "\\ud800"]
+    values += [frozenset("ab"), frozenset("a"), "\ud800", "\\ud800"]
     values += [{"a": 1, "b": 2}, {"b": 2, "a": 1}]
     assert len({value_digest(value) for value in values}) == len(values)
     assert (

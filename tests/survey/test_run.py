@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,6 +176,20 @@ def test_a_fault_of_ours_is_a_result(templates, survey, monkeypatch):
     lines = by_name(survey(templates))
     assert "a bug of ours" in lines["a"]["failure"]["message"]
     assert lines["a"]["failure"]["stage"] == "internal"
+
+
+@needs_fork
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_fault_of_ours_shows_where_if_that_is_wanted(templates, survey, monkeypatch, jobs):
+    def broken(*_):
+        raise RuntimeError("a bug of ours")
+
+    monkeypatch.setattr(work, "question", broken)
+    monkeypatch.setenv("CHATLINT_DEBUG", "1")
+    with pytest.raises(RuntimeError, match="a bug of ours") as raised:
+        survey(templates, jobs=jobs)
+    shown = "".join(traceback.format_exception(raised.value))
+    assert f"in {broken.__name__}" in shown
 
 
 def test_error_of_usage_ends_the_survey(templates, survey):

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from chatlint.errors import TargetError
+from tests.source.gguf_files import write_gguf
 from tests.source.hub.conftest import model_files
 from tests.source.model_files import template_processing, tokenizer_json
 
@@ -40,6 +41,20 @@ def test_cold_warm_offline(hub, run):
     assert hub.log == []
     assert offline.target | {"notes": []} == cold.target
     assert "read offline; commit" in offline.target["notes"][0]
+
+
+def test_a_survey_judges_models_and_ggufs(hub, run, home):
+    pytest.importorskip("gguf", reason="needs the extra `test`")
+    hub.add("org/model", model_files())
+    quantized = write_gguf(
+        home / "one.gguf", template="{{ bos_token }}{{ messages[0].content }}"
+    ).read_bytes()
+    hub.add("org/quantized", {"model-Q4_K_M.gguf": quantized})
+    done = run(
+        "survey", "org/model", "org/quantized:Q4_K_M", "--out", str(home / "out"), "--jobs", "2", text=True
+    )
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("2 targets hold 2 different templates.\n")
 
 
 def test_the_head_of_a_tokenizer_is_all_that_is_read_of_it(hub, run):
