@@ -71,7 +71,7 @@ def survey_targets(
     try:
         with Progress(len(named)) as progress:
             results = run_survey(
-                named, Path(out), settings, crew, texts=not facts_only, step=_steps(progress)
+                named, Path(out), settings, crew, texts=not facts_only, step=_steps(progress), say=_say
             )
     except KeyboardInterrupt:
         sys.stderr.write(f"{INTERRUPTION}: the same command goes on from here\n")
@@ -92,6 +92,13 @@ def _steps(progress: Progress) -> Step:
             progress.step(None, name)
 
     return step
+
+
+def _say(what: str) -> None:
+    """Something about the files that its user should know."""
+    from chatlint.text import visible
+
+    sys.stderr.write(f"{visible(what)}\n")
 
 
 def _said(tally: Tally, out: str) -> str:

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from chatlint import __version__
 from chatlint.report.answers import GROUPS
 from chatlint.report.markup import md_cell, md_code, md_text
+from chatlint.survey.folder import SIGN
 from chatlint.survey.rows import SEVERITIES, SUPPORTS
-from chatlint.survey.summary import Mark, Sentence, percent, sentences
+from chatlint.survey.summary import Mark, Sentence, sentences
 from chatlint.survey.tally import Group, Tally, largest
+from chatlint.survey.words import percent
 
 _GROUPS = 40
 """Rows of a table of marks."""
@@ -23,7 +25,7 @@ def markdown(tally: Tally, title: str, host: str, summaries: dict[str, str]) -> 
 
 def _page(tally: Tally, title: str, host: str, summaries: dict[str, str]) -> Iterator[str]:
     yield f"# {md_text(title)}\n"
-    yield f"chatlint {__version__}, host {md_text(host)}. Counts are of different templates, by content. Each"
+    yield f"chatlint {__version__}, host {md_text(host)}. {SIGN} Each"
     yield "template is in [survey.html](survey.html), all numbers are in [metrics.json](metrics.json).\n"
     yield from (f"- {_sentence(sentence)}" for sentence in sentences(tally))
     yield from _faults(tally, summaries)

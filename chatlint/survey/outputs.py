@@ -13,6 +13,7 @@ from chatlint.errors import UsageError
 from chatlint.lazy import regex
 from chatlint.pipeline import check_target
 from chatlint.records import replace
+from chatlint.survey.folder import METRICS
 from chatlint.survey.markdown import markdown
 from chatlint.survey.page import page
 from chatlint.survey.tally import Tally, tally_of
@@ -20,7 +21,6 @@ from chatlint.survey.targets import Named
 from chatlint.verdict import Report
 
 _NO_FILE_NAME = regex(r"[^A-Za-z0-9._-]+")
-METRICS = "chatlint.survey.metrics/1"
 
 
 def write_outputs(results: Path, names: Iterable[str], title: str, host: str) -> Tally:

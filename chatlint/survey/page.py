@@ -14,6 +14,7 @@ from typing import BinaryIO
 from chatlint import __version__
 from chatlint.report.markup import html_text
 from chatlint.survey import tables
+from chatlint.survey.folder import SIGN
 from chatlint.survey.matrix import MOST, Matrix, anchors_of, article, matrix_of
 from chatlint.survey.record import result_at
 from chatlint.survey.rows import Row, row_of
@@ -84,7 +85,7 @@ def _head(title: str, host: str) -> str:
         f"<title>{html_text(title)}</title>\n"
         f"<style>\n{(_HERE / 'style.css').read_text(encoding='utf-8')}</style></head><body>\n"
         f'<header><h1>{html_text(title)}</h1><p class="lead">chatlint {html_text(__version__)}, '
-        f"host {html_text(host)}. Counts are of different templates, by content.</p>"
+        f"host {html_text(host)}. {SIGN}</p>"
         f"<nav>{links}</nav></header><main>\n"
     )
 

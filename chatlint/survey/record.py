@@ -10,59 +10,71 @@ ones the same `key` and null.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
 
 from chatlint.conversation import JSON
 from chatlint.errors import UsageError
-
-SCHEMA = "chatlint.survey/1"
-FILE = "results.jsonl"
+from chatlint.survey.folder import FILE, SCHEMA, require_own
+from chatlint.survey.words import counted
 
 Line = Mapping[str, JSON]
 
 
 class Record:
     """The results of the survey in `directory`. If an earlier run with the same head did not come to its end,
-    this one goes on with it; else it begins anew.
+    this one goes on with it; else it begins anew. What an unfinished run with another head has found out is
+    moved aside, and `say` is told.
 
     `done` are the names of targets that have a line, `known` the keys of templates whose results are in some
-    line. Raises UsageError where the file cannot be written, or another run is writing it.
+    line. Raises UsageError where the file cannot be written or another run is writing it, and where something
+    in the directory that a survey would replace is not a survey's.
     """
 
-    def __init__(self, directory: Path, head: Line) -> None:
+    def __init__(self, directory: Path, head: Line, say: Callable[[str], None] = lambda _: None) -> None:
         self.path = directory / FILE
         self.done: set[str] = set()
         self.known: set[str] = set()
         self._head = {"schema": SCHEMA, **head}
-        try:
-            directory.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, "r+b" if self.path.exists() else "w+b")  # noqa: SIM115
-        except OSError as error:
-            raise UsageError(f"{self.path} cannot be written: {error.strerror}") from error
-        _lock(self._file, self.path)
-        self._file.seek(self._resume())
+        require_own(directory)
+        self._file = _opened(self.path)
+        end = self._resume()
+        if not end and self.done:
+            self._begin_anew(say)
+        self._file.seek(end)
         self._file.truncate()
         if not self._file.tell():
             self._write(self._head)
 
     def _resume(self) -> int:
-        """Where to go on writing: behind the last whole line, or at 0."""
+        """Where to go on writing: behind the last whole line, or at 0. What is `done` then was another's."""
         lines = _lines(self._file)
         _, head, end = next(lines, (0, None, 0))
-        if head != self._head:
-            return 0
         for _, line, behind in lines:
             if "complete" in line:
                 self.done.clear()
                 self.known.clear()
                 return 0
-            self._note(line)
+            if "target" in line:
+                self._note(line)
             end = behind
-        return end
+        return end if head == self._head else 0
+
+    def _begin_anew(self, say: Callable[[str], None]) -> None:
+        """Leave the unfinished results of another survey under another name: they may have taken days."""
+        aside = _set_aside(self._file, self.path)
+        say(
+            f"{self.path} held {counted(len(self.done), 'result')} of a survey that was not finished, with "
+            f"other settings or another chatlint: moved to {aside}, and begun anew"
+        )
+        self.done.clear()
+        self.known.clear()
+        self._file = _opened(self.path)
 
     def _note(self, line: Line) -> None:
         self.done.add(str(line["target"]))
@@ -128,6 +140,29 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, Line, int]]:
             return
         yield start, line, end
         start = end
+
+
+def _opened(path: Path) -> BinaryIO:
+    """The file, new or as it is, for this process alone."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = open(path, "r+b" if path.exists() else "w+b")  # noqa: SIM115
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
+    _lock(file, path)
+    return file
+
+
+def _set_aside(file: BinaryIO, path: Path) -> Path:
+    """Give it the first name that is free, and close it: some systems rename no open file."""
+    numbered = (path.with_name(f"{path.stem}-{number}{path.suffix}") for number in count(1))
+    aside = next(one for one in numbered if not one.exists())
+    file.close()
+    try:
+        os.rename(path, aside)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be moved aside: {error.strerror}") from error
+    return aside
 
 
 def _lock(file: BinaryIO, path: Path) -> None:

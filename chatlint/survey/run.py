@@ -136,18 +136,21 @@ def run_survey(
     *,
     texts: bool = True,
     step: Step = lambda _, __: None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Path:
     """Judge every target and write `results.jsonl` in `directory`; gives its path.
 
     A run that was killed goes on where it was, if the settings and chatlint are the same. Without `texts` the
     results hold facts only, and nothing that a template or prompt says beyond its marks. `step` is told the
-    name of each target that is done. Ends the crew.
+    name of each target that is done, `say` what becomes of unfinished results of other settings. Ends the
+    crew.
 
-    Raises UsageError for settings that mean nothing, and for a directory that cannot be written.
+    Raises UsageError for settings that mean nothing, for a directory that cannot be written, and where a file
+    that would be replaced there is not a survey's.
     """
     head = _head(settings, texts)
     try:
-        with Record(directory, head) as record:
+        with Record(directory, head, say) as record:
             _Run(record, settings, crew, texts, step).everything(targets)
             record.complete({"targets": len(record.done), "templates": len(record.known)})
             return record.path

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from chatlint.survey.tally import Tally, largest
+from chatlint.survey.words import counted, percent
 
 
 class Mark(str):
@@ -16,19 +17,6 @@ class Mark(str):
 
 Sentence: TypeAlias = tuple[str, ...]
 """Words, and marks of templates among them."""
-
-
-def percent(part: int, whole: int) -> str:
-    """A share in words: `63%`, `under 1%`, `all`, `none`."""
-    if not part or not whole:
-        return "none"
-    share = 100 * part / whole
-    return "under 1%" if share < 1 else "all" if part == whole else f"{min(round(share), 99)}%"
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things: `1 target`, `2,000 targets`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def sentences(tally: Tally) -> Iterator[Sentence]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from chatlint.report.markup import html_text
 from chatlint.survey.rows import SEVERITIES
-from chatlint.survey.summary import Mark, Sentence, having, percent, sentences
+from chatlint.survey.summary import Mark, Sentence, having, sentences
 from chatlint.survey.tally import Fault, Group, Tally, largest
+from chatlint.survey.words import percent
 
 _GROUPS = 40
 """Rows of a table of marks."""

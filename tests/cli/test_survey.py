@@ -28,6 +28,28 @@ def test_the_settings_of_a_survey(chatlint, tmp_path):
     assert {rule["code"][:3] for rule in metrics["rules"].values()} == {"CT3"}
 
 
+def test_the_files_of_others_are_left_alone(chatlint, tmp_path):
+    (tmp_path / "results.jsonl").write_text("mine\n")
+    done = chatlint("survey", "corpus:chatml", "--out", ".", "--jobs", "1")
+    assert done.status == 2
+    assert "results.jsonl was not written by a survey" in done.err
+    assert [path.name for path in tmp_path.glob("*.*")] == ["results.jsonl"]
+    assert (tmp_path / "results.jsonl").read_text() == "mine\n"
+
+
+def test_unfinished_results_of_other_settings_are_kept(chatlint, tmp_path):
+    command = ("survey", "corpus:chatml", "corpus:qwen3", "--jobs", "1")
+    chatlint(*command)
+    results = tmp_path / "survey" / "results.jsonl"
+    killed = "".join(results.read_text().splitlines(keepends=True)[:2])
+    results.write_text(killed)
+    done = chatlint(*command, "--ignore", "CT9")
+    assert done.status == 0
+    assert "results.jsonl held 1 result of a survey that was not finished" in done.err
+    assert (tmp_path / "survey" / "results-1.jsonl").read_text() == killed
+    assert chatlint(*command).err == ""
+
+
 def test_error_of_usage(chatlint):
     assert "nothing to survey" in chatlint("survey").err
     assert chatlint("survey", "@missing").status == 2

@@ -15,9 +15,10 @@ from chatlint.survey.crew import open_crew
 from chatlint.survey.outputs import write_outputs, write_reports
 from chatlint.survey.record import FILE, Record
 from chatlint.survey.run import run_survey
-from chatlint.survey.summary import percent, sentences
+from chatlint.survey.summary import sentences
 from chatlint.survey.tally import tally_of
 from chatlint.survey.targets import Named, named_targets
+from chatlint.survey.words import percent
 
 HOSTILE = "\x1b[31m<script>alert(1)</script>\"'><img src=x onerror=alert(2)>`|`</td>]]>\u202e\ud800\x00 [x](javascript:x) "
 
@@ -156,6 +157,20 @@ def test_the_counts_add_up(surveyed):
     assert metrics["capabilities"]["tools"] == {"yes": 4, "partial": 0, "no": 1, "raises": 0, "unknown": 0}
     for rule in metrics["rules"].values():
         assert rule["templates"] == sum(rule.get(severity, 0) for severity in ("error", "warning", "info"))
+
+
+def test_a_survey_replaces_what_a_survey_wrote(surveyed, tmp_path):
+    """Each of its files is known as one, alone too."""
+    path, names = surveyed
+    title = "A title " * 100
+    (tmp_path / FILE).write_bytes(path.read_bytes())
+    write_outputs(tmp_path / FILE, names, title, "transformers-5.24")
+    Record(tmp_path, {}).close()
+    for name in ("survey.md", "survey.html", "metrics.json"):
+        alone = tmp_path / f"{name} alone"
+        alone.mkdir()
+        (alone / name).write_bytes((tmp_path / name).read_bytes())
+        Record(alone, {}).close()
 
 
 def test_the_same_results_make_the_same_files_whatever_their_order(surveyed, tmp_path):

@@ -68,6 +68,56 @@ def test_a_complete_survey_or_another_begins_anew(tmp_path):
     assert names(tmp_path / FILE) == ["a"]
 
 
+def test_what_another_survey_did_not_finish_is_moved_aside(tmp_path):
+    said = []
+    for other in ("1", "2", "3"):
+        with Record(tmp_path, {"by": other}, said.append) as record:
+            assert (record.done, record.known) == (set(), set())
+            record.add(line(f"of {other}", (other, {})))
+    assert names(tmp_path / FILE) == ["of 3"]
+    assert [names(tmp_path / f"results-{number}.jsonl") for number in (1, 2)] == [["of 1"], ["of 2"]]
+    assert len(said) == 2
+    assert f"{tmp_path / FILE} held 1 result of a survey" in said[0]
+    assert f"moved to {tmp_path / 'results-1.jsonl'}" in said[0]
+    # Named as before, it goes on.
+    (tmp_path / "results-1.jsonl").replace(tmp_path / FILE)
+    with Record(tmp_path, {"by": "1"}, said.append) as record:
+        assert record.done == {"of 1"}
+    assert len(said) == 2
+
+
+def test_nothing_is_moved_where_nothing_was_found_out(tmp_path):
+    for other in ("1", "2"):
+        with Record(tmp_path, {"by": other}) as record:
+            assert record.done == set()
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (FILE, '{"id": 1}\n'),
+        (FILE, '{"schema":"chatlint.survey.metrics/1"}'),
+        (FILE, "\n"),
+        ("survey.md", "# What people said\n"),
+        ("survey.html", "<!doctype html>\n<title>Mine</title>"),
+        ("metrics.json", '{"accuracy": 1}'),
+    ],
+)
+def test_error_for_a_file_that_no_survey_wrote(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(UsageError, match=f"{name} was not written by a survey"):
+        Record(tmp_path, HEAD)
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {name: text}
+
+
+@pytest.mark.parametrize("name", [FILE, "survey.html"])
+def test_error_for_a_file_that_is_none(tmp_path, name):
+    (tmp_path / name).mkdir()
+    with pytest.raises(UsageError, match=f"{name} was not written by a survey"):
+        Record(tmp_path, HEAD)
+
+
 def test_one_writer_at_a_time(tmp_path):
     pytest.importorskip("fcntl")
     with Record(tmp_path, HEAD), pytest.raises(UsageError, match="another survey is writing"):
