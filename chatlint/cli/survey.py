@@ -57,6 +57,7 @@ def survey_targets(
 
     from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
+    from chatlint.errors import UsageError
     from chatlint.records import replace
     from chatlint.survey.crew import open_crew
     from chatlint.survey.outputs import write_outputs, write_reports
@@ -64,6 +65,8 @@ def survey_targets(
     from chatlint.survey.targets import named_targets
 
     options.colour_choice(color)
+    if not out.strip():
+        raise UsageError("--out names no directory", hint="like --out survey; . is the one you are in")
     settings = settings_of(config, select=select, ignore=ignore, host=host)
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     named = named_targets(targets or [], corpus=corpus)

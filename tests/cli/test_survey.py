@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 
 def test_a_survey_of_a_list(chatlint, tmp_path):
     (tmp_path / "list").write_text("corpus:chatml\ncorpus:chatml\tthe same\nno/such/thing.jinja\n")
@@ -48,6 +50,14 @@ def test_unfinished_results_of_other_settings_are_kept(chatlint, tmp_path):
     assert "results.jsonl held 1 result of a survey that was not finished" in done.err
     assert (tmp_path / "survey" / "results-1.jsonl").read_text() == killed
     assert chatlint(*command).err == ""
+
+
+@pytest.mark.parametrize("empty", ["", " "])
+def test_error_for_an_empty_out(chatlint, tmp_path, empty):
+    done = chatlint("survey", "corpus:chatml", "--out", empty)
+    assert (done.status, done.out) == (2, "")
+    assert "--out names no directory" in done.err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_error_of_usage(chatlint):
