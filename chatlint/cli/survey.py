@@ -67,6 +67,10 @@ def survey_targets(
     options.colour_choice(color)
     if not out.strip():
         raise UsageError("--out names no directory", hint="like --out survey; . is the one you are in")
+    if reports and facts_only:
+        raise UsageError(
+            "--reports with --facts-only: a report says what templates say", hint="leave out one of them"
+        )
     settings = settings_of(config, select=select, ignore=ignore, host=host)
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     named = named_targets(targets or [], corpus=corpus)

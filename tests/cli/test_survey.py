@@ -60,6 +60,13 @@ def test_error_for_an_empty_out(chatlint, tmp_path, empty):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_facts_only_has_no_reports(chatlint, tmp_path):
+    done = chatlint("survey", "corpus:chatml", "--facts-only", "--reports")
+    assert (done.status, done.out) == (2, "")
+    assert "a report says what templates say" in done.err
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_error_of_usage(chatlint):
     assert "nothing to survey" in chatlint("survey").err
     assert chatlint("survey", "@missing").status == 2
