@@ -18,7 +18,8 @@ from pathlib import Path
 from chatlint.config import Settings
 from chatlint.report.markup import md_code, md_text
 from chatlint.survey.crew import open_crew
-from chatlint.survey.outputs import write_outputs, write_reports
+from chatlint.survey.outputs import write_outputs
+from chatlint.survey.reports import Reports
 from chatlint.survey.run import run_survey
 from chatlint.survey.summary import Mark, sentences
 from chatlint.survey.targets import Named, named_targets
@@ -40,7 +41,9 @@ def make(part: str, targets: tuple[Named, ...], out: Path, *, jobs: int = 0) -> 
         for name in PARTS:
             (out / name).write_bytes((Path(folder) / name).read_bytes())
     if part == "corpus":
-        write_reports(targets, settings, out / "reports")
+        reports = Reports(out / "reports", targets)
+        reports.write(settings)
+        reports.tidy()
     return [
         "".join(md_code(piece) if isinstance(piece, Mark) else md_text(piece) for piece in sentence)
         for sentence in sentences(tally)
@@ -87,8 +90,6 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=0)
     options = parser.parse_args()
     if options.only != "templates":
-        for old in (REPORTS / "corpus" / "reports").glob("*.json"):
-            old.unlink()
         quote("corpus", make("corpus", corpus(), REPORTS / "corpus", jobs=options.jobs))
     if options.only != "corpus":
         folder = SHARED / "templates"

@@ -11,7 +11,7 @@ from chatlint.config import Settings
 from chatlint.pipeline import check_target
 from chatlint.survey.facts import facts_only
 from chatlint.survey.matrix import article
-from chatlint.survey.outputs import write_reports
+from chatlint.survey.reports import Reports
 from chatlint.survey.rows import row_of
 from chatlint.survey.tally import Holders
 from tests.reports import PARTS, REPORTS, corpus, make, real_templates
@@ -30,7 +30,7 @@ def store(tmp_path, monkeypatch):
 
 
 def test_reports_of_a_sample_of_the_corpus_are_fresh(tmp_path, store):
-    write_reports(SAMPLE, Settings(), tmp_path / "reports")
+    Reports(tmp_path / "reports", SAMPLE).write(Settings())
     made = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "reports").iterdir()}
     kept = REPORTS / "corpus" / "reports"
     assert len(made) == len(SAMPLE)

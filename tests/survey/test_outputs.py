@@ -12,7 +12,7 @@ import pytest
 
 from chatlint.config import Settings
 from chatlint.survey.crew import open_crew
-from chatlint.survey.outputs import write_outputs, write_reports
+from chatlint.survey.outputs import write_outputs
 from chatlint.survey.record import FILE, Record
 from chatlint.survey.run import run_survey
 from chatlint.survey.summary import sentences
@@ -232,20 +232,3 @@ def test_facts_only_says_nothing_that_a_template_says(tmp_path, monkeypatch):
         assert str(tmp_path) not in text
     (line,) = [json.loads(line) for line in path.read_text().splitlines() if '"target":' in line]
     assert {finding["rule"] for finding in line["templates"][0]["result"]["findings"]}
-
-
-def test_a_report_of_each_target(surveyed, tmp_path):
-    named = [
-        Named("corpus:chatml", "corpus:chatml"),
-        Named("corpus:qwen3", "../a b"),
-        Named("corpus:nothing", "a/b"),
-    ]
-    write_reports(named, Settings(), tmp_path / "reports")
-    files = {path.name: json.loads(path.read_text()) for path in (tmp_path / "reports").iterdir()}
-    assert sorted(files) == ["a_b-2.json", "a_b.json", "chatml.json"]
-    assert [files[name]["targets"][0]["target"] for name in sorted(files)] == [
-        "a/b",
-        "../a b",
-        "corpus:chatml",
-    ]
-    assert files["chatml.json"]["schema"] == "chatlint.report/1"
