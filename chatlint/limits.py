@@ -74,6 +74,15 @@ TOKENIZER_MEMBER_CHARACTERS = 16 * 1024 * 1024
 PIPE_SECONDS = 3.0
 """How long the first byte of a named pipe is waited for."""
 
+LIST_BYTES = 64 * 1024 * 1024
+"""Longest list of a survey's targets."""
+
+LIST_LINES = 1_000_000
+"""Most lines in it; a survey keeps all names of its targets in memory."""
+
+JOBS = 1_000
+"""Most processes that may be asked for; more than there are cores help only where the Hub is waited for."""
+
 FOLDER_FILES = 10_000
 """Most files of one directory that are looked at."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import stat
+import sys
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -69,6 +70,23 @@ class FileStream:
 
     def close(self) -> None:
         self._file.close()
+
+
+class StandardInput:
+    """What is piped into this process, as a ByteStream. Raises TargetError if it cannot be read."""
+
+    size = None
+
+    def read(self, count: int, /) -> bytes:
+        if sys.stdin is None:
+            raise TargetError("standard input is closed", hint="pipe into it what is to be read")
+        try:
+            return sys.stdin.buffer.read(count)
+        except OSError as error:
+            raise unreadable("standard input", error) from error
+
+    def close(self) -> None:
+        pass
 
 
 class LocalFolder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from os import PathLike
@@ -14,7 +13,7 @@ from chatlint.records import replace
 from chatlint.source.assemble import package_of
 from chatlint.source.bundled import corpus_entry
 from chatlint.source.directory import JSON_FILES, TOKENIZER_FILE, Reading, read_folder
-from chatlint.source.folder import FileStream, LocalFolder, read_file, read_whole
+from chatlint.source.folder import FileStream, LocalFolder, StandardInput, read_file, read_whole
 from chatlint.source.found import Reader, templates_in
 from chatlint.source.json_text import JsonText, read_json, refuse_stand_ins
 from chatlint.source.package import Package, Target, TargetKind
@@ -127,18 +126,8 @@ def _bare(name: str, content: bytes) -> Reading:
     return reading
 
 
-class _StandardInput:
-    size = None
-
-    def read(self, count: int, /) -> bytes:
-        return sys.stdin.buffer.read(count)
-
-    def close(self) -> None:
-        pass
-
-
 def _standard_input() -> bytes:
-    content = read_whole(_StandardInput(), "standard input", TEMPLATE_FILE_BYTES)
+    content = read_whole(StandardInput(), "standard input", TEMPLATE_FILE_BYTES)
     if not content.strip():
         raise TargetError("standard input is empty", hint="pipe a template into it")
     return content

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chatlint.errors import UsageError
+from chatlint.errors import TargetError, UsageError
+from chatlint.limits import LIST_BYTES, LIST_LINES
 from chatlint.records import dataclass
+from chatlint.source.folder import StandardInput, read_file, read_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +51,32 @@ def _named(arguments: Sequence[str], *, corpus: bool) -> Iterator[Named]:
 
 
 def _listed(path: str) -> Iterator[Named]:
-    for line in _text(path).splitlines():
-        target, _, name = (part.strip() for part in line.partition("\t"))
+    content = _content(path)
+    if max(content.count(b"\n"), content.count(b"\r")) > LIST_LINES:
+        raise UsageError(f"the list {path} has more than {LIST_LINES:,} lines", hint="survey it in parts")
+    for number, line in enumerate(content.splitlines(), start=1):
+        target, _, name = (part.strip() for part in _text(line, path, number).partition("\t"))
         if target and not target.startswith("#"):
             yield Named(target, name or target)
 
 
-def _text(path: str) -> str:
+def _content(path: str) -> bytes:
+    """The bytes of a list without a byte order mark; lists that never end are refused."""
     try:
-        return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"the list {path} cannot be read: {reason}") from error
+        if path == "-":
+            content = read_whole(StandardInput(), "standard input", LIST_BYTES)
+        else:
+            content = read_file(Path(path), LIST_BYTES, regular=False)
+    except TargetError as error:
+        raise UsageError(f"the list {path} cannot be read: {error.message}", hint=error.hint) from error
+    return content.removeprefix(BOM_UTF8)
+
+
+def _text(line: bytes, path: str, number: int) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"line {number} of the list {path} is not UTF-8, at byte {error.start + 1}",
+            hint="save the list as UTF-8",
+        ) from error
