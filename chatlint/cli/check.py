@@ -241,10 +241,14 @@ def _judged(targets: list[str], settings: Settings, workers: int) -> list[Target
 
 
 def job_count(jobs: str) -> int:
+    """How many processes, at most; 0 is one per core. Raises UsageError for what is no such number."""
     from chatlint.errors import UsageError
+    from chatlint.limits import JOBS
 
     if not jobs.isdecimal():
         raise UsageError(f"--jobs {jobs} is not a number of processes", hint="0 is one per core")
+    if len(jobs.lstrip("0")) > len(str(JOBS)) or int(jobs) > JOBS:
+        raise UsageError(f"--jobs {jobs} is more than {JOBS} processes", hint="0 is one per core")
     return int(jobs)
 
 

@@ -77,7 +77,7 @@ def survey_targets(
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     named = named_targets(targets or [], corpus=corpus)
     wanted = Reports(Path(out) / FOLDER, named if reports else ())
-    crew = open_crew(executor or "", check.job_count(jobs))
+    crew = open_crew(executor or "", check.job_count(jobs), len(named))
     try:
         with Progress(len(named)) as progress:
             results = run_survey(

@@ -153,13 +153,16 @@ class Here(Executor):
         return future
 
 
-def open_crew(url: str = "", jobs: int = 0) -> Crew:
-    """The crew at `url`: "" is this machine with `jobs` processes (0: one per core; 1: this one), else the
-    cluster `dask://host:port`. Raises UsageError for what is none, or does not answer."""
+def open_crew(url: str = "", jobs: int = 0, targets: int | None = None) -> Crew:
+    """The crew at `url`: "" is this machine with `jobs` processes (0: one per core; 1: this one), but no more
+    than there are `targets`; else the cluster `dask://host:port`. Raises UsageError for what is none, or does
+    not answer."""
     if url:
         return _cluster(url)
     workers = jobs or os.cpu_count() or 1
-    if workers == 1:
+    if targets is not None:
+        workers = min(workers, targets)
+    if workers <= 1:
         return Crew(Here, 1)
     return Crew(lambda: Pool(workers), workers)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -23,6 +24,9 @@ from typing import TypeVar
 
 Value = TypeVar("Value")
 
+_WINDOWS_MOST = 61
+"""Processes of which Windows can wait for one at a time."""
+
 
 class Pool(ProcessPoolExecutor):
     """`workers` processes, which end when this one does, however it ends."""
@@ -30,6 +34,7 @@ class Pool(ProcessPoolExecutor):
     def __init__(self, workers: int) -> None:
         self._others = frozenset(active_children())
         self._work: set[Future[object]] = set()
+        workers = min(workers, _WINDOWS_MOST) if sys.platform == "win32" else workers
         super().__init__(workers, initializer=_begin, initargs=(os.getpid(),))
 
     def submit(  # type: ignore[explicit-any, override]

@@ -79,3 +79,7 @@ def test_error_of_usage(chatlint):
     assert chatlint("survey", "@missing").status == 2
     assert chatlint("survey", "corpus:chatml", "--executor", "http://x").status == 2
     assert chatlint("survey", "corpus:chatml", "--jobs", "many").status == 2
+    for many in ("1001", "99999999", "9" * 5_000):
+        done = chatlint("survey", "corpus:chatml", "--jobs", many)
+        assert (done.status, done.out) == (2, "")
+        assert "is more than 1000 processes" in " ".join(done.err.split())

@@ -20,7 +20,7 @@ from chatlint.pipeline import check_target
 from chatlint.source.bundled import corpus_names
 from chatlint.survey import run as survey_run
 from chatlint.survey import work
-from chatlint.survey.crew import open_crew
+from chatlint.survey.crew import Here, open_crew
 from chatlint.survey.record import keyed
 from chatlint.survey.run import run_survey
 from chatlint.survey.targets import Named
@@ -195,6 +195,15 @@ def test_a_fault_of_ours_shows_where_if_that_is_wanted(templates, survey, monkey
 def test_error_of_usage_ends_the_survey(templates, survey):
     with pytest.raises(UsageError, match="no rule fits"):
         survey(templates, settings=Settings(select=("nonsense",)))
+
+
+def test_there_are_no_more_processes_than_targets(monkeypatch):
+    asked = []
+    monkeypatch.setattr("chatlint.survey.crew.Pool", asked.append)
+    for jobs, targets in ((1000, 3), (2, 3), (0, 2)):
+        open_crew("", jobs, targets).hire()
+    assert asked == [3, 2, 2] or (os.cpu_count() == 1 and asked == [3, 2])
+    assert isinstance(open_crew("", 1000, 1).hire(), Here)
 
 
 def test_memory_does_not_grow_with_targets(templates, tmp_path):
