@@ -201,10 +201,18 @@ def _names(directory: Path) -> list[str]:
     names = []
     with os.scandir(directory) as entries:
         for entry in entries:
-            if not entry.is_dir():
+            if not _is_directory(entry):
                 names.append(entry.name)
             if len(names) > FOLDER_FILES:
                 raise TargetError(
                     f"{directory} holds more than {FOLDER_FILES} files", hint="name a model's directory"
                 )
     return names
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    """A link that leads nowhere, or round in a circle, is a file: who reads it says what is wrong with it."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False

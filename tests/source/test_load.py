@@ -141,6 +141,18 @@ def test_a_closed_file_is_said_as_such(tmp_path, monkeypatch):
         load(str(tmp_path / "t.jinja"))
 
 
+def test_a_link_that_leads_in_a_circle_is_named_and_the_rest_read(tmp_path):
+    write(tmp_path, {"chat_template.jinja": "x", "additional_chat_templates/rag.jinja": "y"})
+    circles = ("loop.jinja", "config.json", "additional_chat_templates/tool_use.jinja")
+    for name in circles:
+        (tmp_path / name).symlink_to(tmp_path / name)
+    package = load(str(tmp_path))
+    assert {one.name: one.text for one in package.templates} == {"default": "x", "rag": "y"}
+    # What nobody reads is nobody's loss.
+    assert sorted(failure.subject for failure in package.failures) == sorted(circles[1:])
+    assert all(f"{one.subject} cannot be read: " in one.message for one in package.failures)
+
+
 def test_a_linked_file_is_followed(tmp_path):
     # The Hub's cache is made of links.
     write(tmp_path, {"blobs/1": "x", "snapshot/config.json": {}})
