@@ -36,7 +36,7 @@ def make(part: str, targets: tuple[Named, ...], out: Path, *, jobs: int = 0) -> 
     settings = Settings()
     with tempfile.TemporaryDirectory() as folder:
         results = run_survey(targets, Path(folder), settings, open_crew("", jobs), texts=part == "corpus")
-        tally = write_outputs(results, [one.name for one in targets], TITLES[part], settings.host)
+        tally = write_outputs(results, [one.name for one in targets], TITLES[part], settings)
         out.mkdir(parents=True, exist_ok=True)
         for name in PARTS:
             (out / name).write_bytes((Path(folder) / name).read_bytes())

@@ -10,6 +10,7 @@ from chatlint.cli.declared import Argument, Option
 
 if TYPE_CHECKING:
     from chatlint.cli.progress import Progress
+    from chatlint.config import Settings
     from chatlint.survey.run import Step
     from chatlint.survey.tally import Tally
 
@@ -86,11 +87,11 @@ def survey_targets(
     except KeyboardInterrupt:
         sys.stderr.write(f"{INTERRUPTION}: the same command goes on from here\n")
         sys.exit(INTERRUPTED)
-    tally = write_outputs(results, (one.name for one in named), title, settings.host)
+    tally = write_outputs(results, (one.name for one in named), title, settings)
     wanted.write(settings)
     if old := wanted.tidy():
         _say(f"{wanted.directory}: {counted(old, 'report')} of an earlier survey removed")
-    sys.stdout.write(_said(tally, out))
+    sys.stdout.write(_said(tally, settings, out))
 
 
 def _steps(progress: Progress) -> Step:
@@ -112,10 +113,10 @@ def _say(what: str) -> None:
     sys.stderr.write(f"{visible(what)}\n")
 
 
-def _said(tally: Tally, out: str) -> str:
+def _said(tally: Tally, settings: Settings, out: str) -> str:
     """What was done, in a few lines."""
     from chatlint.survey.summary import sentences
     from chatlint.text import visible
 
-    said = [visible("".join(sentence)) for sentence in sentences(tally)]
+    said = [visible("".join(sentence)) for sentence in sentences(tally, settings)]
     return "\n".join([*said, f"{out}/survey.html shows it, {out}/survey.md too.", ""])

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from chatlint import __version__
+from chatlint.config import Settings
 from chatlint.report.answers import GROUPS
 from chatlint.report.markup import md_cell, md_code, md_text
 from chatlint.survey.folder import SIGN
 from chatlint.survey.rows import SEVERITIES, SUPPORTS
-from chatlint.survey.summary import Mark, Sentence, sentences
+from chatlint.survey.summary import Mark, Sentence, selected, sentences
 from chatlint.survey.tally import Group, Tally, largest
 from chatlint.survey.words import percent
 
@@ -18,17 +19,17 @@ _GROUPS = 40
 _LONGEST = 140
 
 
-def markdown(tally: Tally, title: str, host: str, summaries: dict[str, str]) -> str:
+def markdown(tally: Tally, title: str, settings: Settings, summaries: dict[str, str]) -> str:
     """The whole page. `summaries` says in a line what each rule is about."""
-    return "\n".join(_page(tally, title, host, summaries)) + "\n"
+    return "\n".join(_page(tally, title, settings, summaries)) + "\n"
 
 
-def _page(tally: Tally, title: str, host: str, summaries: dict[str, str]) -> Iterator[str]:
+def _page(tally: Tally, title: str, settings: Settings, summaries: dict[str, str]) -> Iterator[str]:
     yield f"# {md_text(title)}\n"
-    yield f"chatlint {__version__}, host {md_text(host)}. {SIGN} Each"
+    yield f"chatlint {__version__}, host {md_text(settings.host)}. {SIGN} Each"
     yield "template is in [survey.html](survey.html), all numbers are in [metrics.json](metrics.json).\n"
-    yield from (f"- {_sentence(sentence)}" for sentence in sentences(tally))
-    yield from _faults(tally, summaries)
+    yield from (f"- {_sentence(sentence)}" for sentence in sentences(tally, settings))
+    yield from _faults(tally, settings, summaries)
     yield from _capabilities(tally)
     yield from _families(tally)
     yield from _marks("How calls are written", "call", tally.calls, tally)
@@ -41,17 +42,19 @@ def _sentence(sentence: Sentence) -> str:
     return "".join(md_code(piece) if isinstance(piece, Mark) else md_text(piece) for piece in sentence)
 
 
-def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], note: str = "") -> Iterator[str]:
     rows = list(rows)
     if not rows:
         return
     yield f"\n## {title}\n"
+    if note:
+        yield f"{note}\n"
     yield f"| {' | '.join(head)} |"
     yield f"|{'---|' * len(head)}"
     yield from (f"| {' | '.join(row)} |" for row in rows)
 
 
-def _faults(tally: Tally, summaries: dict[str, str]) -> Iterator[str]:
+def _faults(tally: Tally, settings: Settings, summaries: dict[str, str]) -> Iterator[str]:
     count = len(tally.templates)
     rows = [
         (
@@ -64,7 +67,10 @@ def _faults(tally: Tally, summaries: dict[str, str]) -> Iterator[str]:
         )
         for rule, fault in tally.most_frequent()
     ]
-    yield from _table("Most frequent faults", ("rule", "code", "templates", "share", *SEVERITIES, ""), rows)
+    note = " ".join(_sentence(sentence) for sentence in selected(settings))
+    yield from _table(
+        "Most frequent faults", ("rule", "code", "templates", "share", *SEVERITIES, ""), rows, note
+    )
 
 
 def _capabilities(tally: Tally) -> Iterator[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from chatlint import __version__
+from chatlint.config import Settings
 from chatlint.report.markup import html_text
 from chatlint.survey import tables
 from chatlint.survey.folder import SIGN
@@ -48,16 +49,16 @@ def page(
     tally: Tally,
     results: BinaryIO,
     title: str,
-    host: str,
+    settings: Settings,
     summaries: Mapping[str, str],
     categories: Mapping[str, str],
 ) -> Iterator[str]:
     """The page, in pieces. `results` is the survey's `results.jsonl`; `summaries` are lines about rules, and
     `categories` theirs, by name."""
     anchors = anchors_of(tally)
-    yield _head(title, host)
-    yield from tables.in_short(tally)
-    yield from tables.faults(tally, summaries, anchors)
+    yield _head(title, settings.host)
+    yield from tables.in_short(tally, settings)
+    yield from tables.faults(tally, settings, summaries, anchors)
     yield from tables.families(tally, anchors)
     yield from tables.calls(tally, anchors)
     yield from tables.results(tally, anchors)

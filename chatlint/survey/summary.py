@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
+from chatlint.config import Profile, Settings
 from chatlint.survey.tally import Tally, largest
 from chatlint.survey.words import counted, percent
 
@@ -19,7 +20,36 @@ Sentence: TypeAlias = tuple[str, ...]
 """Words, and marks of templates among them."""
 
 
-def sentences(tally: Tally) -> Iterator[Sentence]:
+def selected(settings: Settings) -> Iterator[Sentence]:
+    """Which rules were asked and how severe they were, where that is not all of them as they are."""
+    only, without = settings.select, settings.ignore
+    if only or without or settings.per_target_ignores:
+        yield (
+            "Rules: ",
+            *(("only ", *_marks(only)) if only else ("all",)),
+            *((" without ", *_marks(without)) if without else ()),
+            *_elsewhere(settings.per_target_ignores),
+            ".",
+        )
+    if settings.profile is not Profile.SERVING:
+        yield "Severities are those of the profile ", Mark(settings.profile.value), "."
+    if settings.severities:
+        given = (f"{rule} = {severity}" for rule, severity in settings.severities.items())
+        yield "Severities of their own: ", *_marks(given), "."
+
+
+def _elsewhere(ignores: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """What is ignored for some targets."""
+    for glob, rules in ignores.items():
+        yield from ("; ", Mark(glob), " without ", *_marks(rules))
+
+
+def _marks(names: Iterable[str]) -> Iterator[str]:
+    for index, name in enumerate(names):
+        yield from (", ", Mark(name)) if index else (Mark(name),)
+
+
+def sentences(tally: Tally, settings: Settings | None = None) -> Iterator[Sentence]:
     """The survey in short."""
     count = len(tally.templates)
     failed = tally.failures.total()
@@ -31,6 +61,7 @@ def sentences(tally: Tally) -> Iterator[Sentence]:
         yield from _results(tally)
         yield from _reasoning(tally, count)
         yield from _round_trips(tally)
+        yield from selected(settings) if settings else ()
         yield from _findings(tally, count)
 
 

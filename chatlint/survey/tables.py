@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from chatlint.config import Settings
 from chatlint.report.markup import html_text
 from chatlint.survey.rows import SEVERITIES
-from chatlint.survey.summary import Mark, Sentence, having, sentences
+from chatlint.survey.summary import Mark, Sentence, having, selected, sentences
 from chatlint.survey.tally import Fault, Group, Tally, largest
 from chatlint.survey.words import percent
 
@@ -16,7 +17,7 @@ _GROUPS = 40
 _LONGEST = 200
 
 
-def in_short(tally: Tally) -> Iterator[str]:
+def in_short(tally: Tally, settings: Settings) -> Iterator[str]:
     """Numbers and sentences."""
     count = len(tally.templates)
     learned = tally.trips.total()
@@ -30,14 +31,17 @@ def in_short(tally: Tally) -> Iterator[str]:
         ),
         (str(len(largest(tally.calls))), "ways to write a call"),
         (percent(tally.trips["whole"], learned), "of learned formats give every message back"),
-        (percent(tally.worst["error"], count), "have an error"),
+        (
+            percent(tally.worst["error"], count),
+            f"have an error{' by the rules that were asked' if any(selected(settings)) else ''}",
+        ),
     )
     yield '<section id="short"><div class="tiles">'
     yield from (
         f"<div><b>{html_text(number)}</b><span>{html_text(what)}</span></div>" for number, what in tiles
     )
     yield '</div><ul class="short">'
-    yield from (f"<li>{_sentence(sentence)}</li>" for sentence in sentences(tally))
+    yield from (f"<li>{_sentence(sentence)}</li>" for sentence in sentences(tally, settings))
     yield "</ul></section>"
 
 
@@ -45,11 +49,15 @@ def _sentence(sentence: Sentence) -> str:
     return "".join(_code(piece) if isinstance(piece, Mark) else html_text(piece) for piece in sentence)
 
 
-def faults(tally: Tally, summaries: Mapping[str, str], anchors: Mapping[str, str]) -> Iterator[str]:
+def faults(
+    tally: Tally, settings: Settings, summaries: Mapping[str, str], anchors: Mapping[str, str]
+) -> Iterator[str]:
     """Rules by how many templates they found something in. `anchors` are places of templates by key."""
     if not tally.faults:
         return
-    yield from _opened("faults", "Most frequent faults", ("rule", "templates", "", "by severity", "seen in"))
+    head = ("rule", "templates", "", "by severity", "seen in")
+    note = " ".join("".join(sentence) for sentence in selected(settings))
+    yield from _opened("faults", "Most frequent faults", head, note)
     most = max(fault.templates for fault in tally.faults.values())
     for rule, fault in tally.most_frequent():
         yield "<tr>" + "".join(_fault(rule, fault, most, len(tally.templates), summaries, anchors)) + "</tr>"

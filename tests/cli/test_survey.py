@@ -25,8 +25,10 @@ def test_a_survey_of_a_list(chatlint, tmp_path):
 
 def test_the_settings_of_a_survey(chatlint, tmp_path):
     (tmp_path / "chatlint.toml").write_text('select = ["CT3"]\n')
-    chatlint("survey", "corpus:qwen3", "--jobs", "1")
+    done = chatlint("survey", "corpus:qwen3", "--jobs", "1")
     metrics = json.loads((tmp_path / "survey" / "metrics.json").read_text())
+    assert metrics["selection"]["select"] == ["CT3"]
+    assert "Rules: only CT3.\n" in done.out
     assert {rule["code"][:3] for rule in metrics["rules"].values()} == {"CT3"}
 
 

@@ -58,7 +58,7 @@ def page(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("CHATLINT_CACHE_DIR", str(folder / "store"))
         path = run_survey(named, folder, Settings(), open_crew("", 1))
-    write_outputs(path, [one.name for one in named], "Four formats", "transformers-5.24")
+    write_outputs(path, [one.name for one in named], "Four formats", Settings())
     return folder / "survey.html"
 
 

@@ -10,12 +10,12 @@ from html.parser import HTMLParser
 
 import pytest
 
-from chatlint.config import Settings
+from chatlint.config import Profile, Settings
 from chatlint.survey.crew import open_crew
 from chatlint.survey.outputs import write_outputs
 from chatlint.survey.record import FILE, Record
 from chatlint.survey.run import run_survey
-from chatlint.survey.summary import sentences
+from chatlint.survey.summary import selected, sentences
 from chatlint.survey.tally import tally_of
 from chatlint.survey.targets import Named, named_targets
 from chatlint.survey.words import percent
@@ -89,7 +89,12 @@ def hostile(tmp_path):
         record.add({"target": HOSTILE, "status": "checked", "failure": None, "templates": [template]})
         failure = {"stage": "load", "message": HOSTILE, "hint": HOSTILE}
         record.add({"target": HOSTILE + "2", "status": HOSTILE, "failure": failure, "templates": []})
-    write_outputs(tmp_path / FILE, [HOSTILE, HOSTILE + "2"], HOSTILE, HOSTILE)
+    write_outputs(
+        tmp_path / FILE,
+        [HOSTILE, HOSTILE + "2"],
+        HOSTILE,
+        Settings(host=HOSTILE, select=("a", HOSTILE), ignore=(HOSTILE,), severities={HOSTILE: HOSTILE}),
+    )
     return tmp_path
 
 
@@ -142,7 +147,7 @@ def surveyed(tmp_path_factory):
 
 def written(surveyed, names=None):
     path, all_names = surveyed
-    write_outputs(path, names or all_names, "Five formats", "transformers-5.24")
+    write_outputs(path, names or all_names, "Five formats", Settings())
     return {name: (path.parent / name).read_text() for name in ("survey.md", "survey.html", "metrics.json")}
 
 
@@ -164,13 +169,48 @@ def test_a_survey_replaces_what_a_survey_wrote(surveyed, tmp_path):
     path, names = surveyed
     title = "A title " * 100
     (tmp_path / FILE).write_bytes(path.read_bytes())
-    write_outputs(tmp_path / FILE, names, title, "transformers-5.24")
+    write_outputs(tmp_path / FILE, names, title, Settings())
     Record(tmp_path, {}).close()
     for name in ("survey.md", "survey.html", "metrics.json"):
         alone = tmp_path / f"{name} alone"
         alone.mkdir()
         (alone / name).write_bytes((tmp_path / name).read_bytes())
         Record(alone, {}).close()
+
+
+def test_a_survey_says_which_rules_were_asked(surveyed, tmp_path):
+    path, names = surveyed
+    settings = Settings(
+        select=("CT3", "tools"),
+        ignore=("CT9",),
+        profile=Profile.TRAINING,
+        severities={"no-bos": "info"},
+        per_target_ignores={"org/*": ("CT5", "CT6")},
+    )
+    said = (
+        "Rules: only CT3, tools without CT9; org/* without CT5, CT6.",
+        "Severities are those of the profile training.",
+        "Severities of their own: no-bos = info.",
+    )
+    assert tuple("".join(sentence) for sentence in selected(settings)) == said
+    assert ["".join(one) for one in selected(Settings(ignore=("CT9",)))] == ["Rules: all without CT9."]
+    assert list(selected(Settings())) == []
+    (tmp_path / FILE).write_bytes(path.read_bytes())
+    write_outputs(tmp_path / FILE, names, "Some rules", settings)
+    assert json.loads((tmp_path / "metrics.json").read_text())["selection"] == {
+        "select": ["CT3", "tools"],
+        "ignore": ["CT9"],
+        "per_target_ignores": {"org/*": ["CT5", "CT6"]},
+        "profile": "training",
+        "severities": {"no-bos": "info"},
+    }
+    text = (tmp_path / "survey.md").read_text()
+    assert text.count("Rules: only `CT3`, `tools` without `CT9`; `org/*` without `CT5`, `CT6`.") == 2
+    page = (tmp_path / "survey.html").read_text()
+    assert page.count("Rules: only ") == 2
+    assert "have an error by the rules that were asked" in page
+    for name, text in written(surveyed).items():
+        assert ("Rules: " in text, "by the rules that were" in text) == (False, False), name
 
 
 def test_the_same_results_make_the_same_files_whatever_their_order(surveyed, tmp_path):
@@ -225,7 +265,7 @@ def test_facts_only_says_nothing_that_a_template_says(tmp_path, monkeypatch):
         "{% endif %}<|{{ m.role }}|>{{ m.content }}{% endfor %}{{ missing.name }}"
     )
     path = run_survey([Named(str(template), "mine")], tmp_path, Settings(), open_crew("", 1), texts=False)
-    write_outputs(path, ["mine"], "Facts", "transformers-5.24")
+    write_outputs(path, ["mine"], "Facts", Settings())
     for name in (FILE, "survey.html", "survey.md", "metrics.json"):
         text = (tmp_path / name).read_text()
         assert "Secret" not in text
