@@ -10,7 +10,7 @@ from chatlint.report.answers import GROUPS
 from chatlint.report.markup import md_cell, md_code, md_text
 from chatlint.survey.folder import SIGN
 from chatlint.survey.rows import SEVERITIES, SUPPORTS
-from chatlint.survey.summary import Mark, Sentence, selected, sentences
+from chatlint.survey.summary import Mark, Sentence, rest, selected, sentences, share
 from chatlint.survey.tally import Group, Tally, largest
 from chatlint.survey.words import percent
 
@@ -55,13 +55,13 @@ def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]], note:
 
 
 def _faults(tally: Tally, settings: Settings, summaries: dict[str, str]) -> Iterator[str]:
-    count = len(tally.templates)
     rows = [
         (
             md_text(rule),
             md_text(fault.code),
             str(fault.templates),
-            percent(fault.templates, count),
+            str(tally.judged(rule)),
+            percent(fault.templates, tally.judged(rule)),
             *(str(fault.severities[severity] or "") for severity in SEVERITIES),
             summaries.get(rule, "").replace("|", "\\|"),  # our own words: with code spans
         )
@@ -69,24 +69,29 @@ def _faults(tally: Tally, settings: Settings, summaries: dict[str, str]) -> Iter
     ]
     note = " ".join(_sentence(sentence) for sentence in selected(settings))
     yield from _table(
-        "Most frequent faults", ("rule", "code", "templates", "share", *SEVERITIES, ""), rows, note
+        "Most frequent faults", ("rule", "code", "templates", "of", "share", *SEVERITIES, ""), rows, note
     )
 
 
 def _capabilities(tally: Tally) -> Iterator[str]:
-    count = len(tally.templates)
+    broken = (str(tally.uncompiled),) if tally.uncompiled else ()
     known = [name for names in GROUPS.values() for name in names]
     order = [name for name in known if name in tally.answers]
     order += [name for name in tally.answers if name not in order]
     rows = [
         (
             md_text(name.replace("_", " ")),
-            percent(tally.answers[name]["yes"] + tally.answers[name]["partial"], count),
-            *(str(tally.answers[name][support] or "") for support in SUPPORTS),
+            share(tally, name),
+            *(str(count or "") for count in tally.supports(name).values()),
+            *broken,
         )
         for name in order
     ]
-    yield from _table("What templates can express", ("capability", "share", *SUPPORTS), rows)
+    head = ("capability", "share", *SUPPORTS, *(("does not compile",) if broken else ()))
+    note = (
+        "Shares are of the templates of which it is known." if tally.evaluated < len(tally.templates) else ""
+    )
+    yield from _table("What templates can express", head, rows, note)
 
 
 def _families(tally: Tally) -> Iterator[str]:
@@ -103,7 +108,7 @@ def _families(tally: Tally) -> Iterator[str]:
     ]
     head = ("assistant's turn", "templates", "with errors", "calls", "results in turn", "reasoning")
     yield from _table("Families", head, rows)
-    yield from _rest(tally.frames)
+    yield from _rest(tally, tally.frames)
 
 
 def _few(counts: dict[str, int]) -> str:
@@ -125,7 +130,7 @@ def _marks(title: str, what: str, groups: dict[str, Group], tally: Tally) -> Ite
         for mark, group in largest(groups, _GROUPS)
     ]
     yield from _table(title, (what, "templates", "kind" if what == "call" else "calls"), rows)
-    yield from _rest(groups)
+    yield from _rest(tally, groups)
 
 
 def _kinds(group: Group) -> str:
@@ -138,13 +143,13 @@ def _results(tally: Tally) -> Iterator[str]:
         for mark, group in largest(tally.results, _GROUPS)
     ]
     yield from _table("How tool results are shown", ("result", "templates", "in whose turn", "calls"), rows)
-    yield from _rest(tally.results)
+    yield from _rest(tally, tally.results)
 
 
-def _rest(groups: dict[str, Group]) -> Iterator[str]:
-    more = len(largest(groups)) - _GROUPS
-    if more > 0:
-        yield f"\nAnd {more} more."
+def _rest(tally: Tally, groups: dict[str, Group]) -> Iterator[str]:
+    said = rest(tally, groups, _GROUPS)
+    if said and largest(groups, 1):
+        yield f"\n{said}"
 
 
 def _failures(tally: Tally) -> Iterator[str]:

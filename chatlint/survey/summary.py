@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from chatlint.config import Profile, Settings
-from chatlint.survey.tally import Tally, largest
+from chatlint.survey.tally import Group, Tally, largest
 from chatlint.survey.words import counted, percent
 
 
@@ -56,33 +56,69 @@ def sentences(tally: Tally, settings: Settings | None = None) -> Iterator[Senten
     lost = f" {failed} could not be judged." if failed else ""
     hold = "holds" if tally.targets == 1 else "hold"
     yield (f"{counted(tally.targets, 'target')} {hold} {counted(count, 'different template')}.{lost}",)
-    if count:
-        yield from _calls(tally, count)
+    if tally.evaluated < count:
+        yield (_evaluated(tally, count),)
+    if tally.evaluated:
+        yield from _calls(tally, "Of the templates" if tally.evaluated == count else "Of these")
         yield from _results(tally)
-        yield from _reasoning(tally, count)
+        yield from _reasoning(tally)
         yield from _round_trips(tally)
+    if count:
         yield from selected(settings) if settings else ()
         yield from _findings(tally, count)
 
 
+def _evaluated(tally: Tally, count: int) -> str:
+    """How many could be evaluated, and why not all."""
+    silent = count - tally.uncompiled - tally.evaluated
+    reasons = (
+        f"{tally.uncompiled:,} {'does' if tally.uncompiled == 1 else 'do'} not compile"
+        if tally.uncompiled
+        else "",
+        f"{silent:,} gave no answer" if silent else "",
+    )
+    known = f"{tally.evaluated:,}" if tally.evaluated else "None"
+    return f"{known} of them could be evaluated: {', '.join(filter(None, reasons))}."
+
+
+def rest(tally: Tally, groups: Mapping[str, Group], shown: int) -> str:
+    """The templates that are missing from a table of marks with so many rows; "" where none is."""
+    more = largest(groups)[shown:]
+    without = groups[""].templates if "" in groups else 0
+    unknown = len(tally.templates) - tally.evaluated
+    said = (
+        f"And {len(more):,} more, in {counted(sum(group.templates for _, group in more), 'template')}."
+        if more
+        else "",
+        f"None was found in {counted(without, 'template')}." if without else "",
+        f"{counted(unknown, 'template')} could not be evaluated." if unknown else "",
+    )
+    return " ".join(filter(None, said))
+
+
 def having(tally: Tally, name: str) -> int:
     """How many templates have a capability, at least in part."""
-    counts = tally.answers.get(name)
-    return counts["yes"] + counts["partial"] if counts else 0
+    counts = tally.supports(name)
+    return counts["yes"] + counts["partial"]
 
 
-def _calls(tally: Tally, count: int) -> Iterator[Sentence]:
+def share(tally: Tally, name: str) -> str:
+    """The share that has a capability, of those of which that is known."""
+    return percent(having(tally, name), tally.asked(name))
+
+
+def _calls(tally: Tally, whose: str) -> Iterator[Sentence]:
     calls, parallel = having(tally, "tool_calls"), having(tally, "parallel_tool_calls")
     several = f"; of these {percent(parallel, calls)} can show several calls in one turn" if calls else ""
     yield (
-        f"Of the templates {percent(having(tally, 'tools'), count)} show the model the tools it has, "
-        f"{percent(calls, count)} the calls it made{several}.",
+        f"{whose} {share(tally, 'tools')} show the model the tools it has, "
+        f"{share(tally, 'tool_calls')} the calls it made{several}.",
     )
     ways = largest(tally.calls)
     if ways:
         mark, group = ways[0]
-        share = percent(group.templates, sum(one.templates for _, one in ways))
-        several = f"in {len(ways)} ways. The most common, in {share} of these templates, is "
+        part = percent(group.templates, sum(one.templates for _, one in ways))
+        several = f"in {len(ways)} ways. The most common, in {part} of these templates, is "
         yield f"Calls are written {several if len(ways) > 1 else 'in one way: '}", Mark(mark), "."
 
 
@@ -96,13 +132,13 @@ def _results(tally: Tally) -> Iterator[Sentence]:
         )
 
 
-def _reasoning(tally: Tally, count: int) -> Iterator[Sentence]:
+def _reasoning(tally: Tally) -> Iterator[Sentence]:
     marks = largest(tally.reasoning)
     if marks:
-        share = percent(sum(group.templates for _, group in marks), count)
+        part = percent(sum(group.templates for _, group in marks), tally.evaluated)
         yield (
-            f"Reasoning is set apart by {share}, with {counted(len(marks), 'pair')} of marks; "
-            f"in {percent(tally.opens['open'], count)} the generation prompt leaves it open.",
+            f"Reasoning is set apart by {part}, with {counted(len(marks), 'pair')} of marks; "
+            f"in {percent(tally.opens['open'], tally.evaluated)} the generation prompt leaves it open.",
         )
 
 
@@ -120,8 +156,15 @@ def _round_trips(tally: Tally) -> Iterator[Sentence]:
 
 def _findings(tally: Tally, count: int) -> Iterator[Sentence]:
     errors = tally.worst["error"]
-    either = percent(errors + tally.worst["warning"], count)
-    yield (f"Of the templates {percent(errors, count)} have an error, {either} an error or a warning.",)
+    judged = count - tally.worst["unknown"]
+    if not judged:
+        yield ("No rule could judge any of them.",)
+        return
+    either = percent(errors + tally.worst["warning"], judged)
+    whose = (
+        "Of the templates" if judged == count else f"Of the {counted(judged, 'template')} that rules judged"
+    )
+    yield (f"{whose} {percent(errors, judged)} have an error, {either} an error or a warning.",)
     found = [(fault.severities["error"], rule) for rule, fault in tally.faults.items()]
     worst = sorted((one for one in found if one[0]), key=lambda one: (-one[0], one[1]))[:3]
     if worst:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from chatlint.config import Settings
 from chatlint.report.markup import html_text
 from chatlint.survey.rows import SEVERITIES
-from chatlint.survey.summary import Mark, Sentence, having, selected, sentences
+from chatlint.survey.summary import Mark, Sentence, rest, selected, sentences, share
 from chatlint.survey.tally import Fault, Group, Tally, largest
 from chatlint.survey.words import percent
 
@@ -23,16 +23,16 @@ def in_short(tally: Tally, settings: Settings) -> Iterator[str]:
     learned = tally.trips.total()
     tiles = (
         (str(count), "different templates"),
-        (percent(having(tally, "tools"), count), "show the model its tools"),
-        (percent(having(tally, "tool_calls"), count), "show the calls it made"),
+        (share(tally, "tools"), "show the model its tools"),
+        (share(tally, "tool_calls"), "show the calls it made"),
         (
-            percent(sum(group.templates for _, group in largest(tally.reasoning)), count),
+            percent(sum(group.templates for _, group in largest(tally.reasoning)), tally.evaluated),
             "set reasoning apart",
         ),
         (str(len(largest(tally.calls))), "ways to write a call"),
         (percent(tally.trips["whole"], learned), "of learned formats give every message back"),
         (
-            percent(tally.worst["error"], count),
+            percent(tally.worst["error"], count - tally.worst["unknown"]),
             f"have an error{' by the rules that were asked' if any(selected(settings)) else ''}",
         ),
     )
@@ -60,7 +60,7 @@ def faults(
     yield from _opened("faults", "Most frequent faults", head, note)
     most = max(fault.templates for fault in tally.faults.values())
     for rule, fault in tally.most_frequent():
-        yield "<tr>" + "".join(_fault(rule, fault, most, len(tally.templates), summaries, anchors)) + "</tr>"
+        yield "<tr>" + "".join(_fault(rule, fault, most, tally, summaries, anchors)) + "</tr>"
     yield _CLOSED
 
 
@@ -68,15 +68,17 @@ def _fault(
     rule: str,
     fault: Fault,
     most: int,
-    count: int,
+    tally: Tally,
     summaries: Mapping[str, str],
     anchors: Mapping[str, str],
 ) -> Iterator[str]:
     said = summaries.get(rule, "")
     code = f'<small class="more">{html_text(fault.code)}</small>'
-    share = f'<small class="more">{percent(fault.templates, count)}</small>'
+    judged = tally.judged(rule)
+    of = "" if judged == len(tally.templates) else f" of {judged}"
+    part = f'<small class="more">{percent(fault.templates, judged)}{of}</small>'
     yield f"<td><b>{html_text(rule)}</b> {code}<br>{_prose(said)}</td>"
-    yield f'<td class="n" data-l="templates">{fault.templates}<br>{share}</td>'
+    yield f'<td class="n" data-l="templates">{fault.templates}<br>{part}</td>'
     yield f'<td class="bars"><span class="bar" style="width:{100 * fault.templates / most:.1f}%"></span></td>'
     chips = [
         f'<span class="chip {severity}">{fault.severities[severity]} {severity}</span>'
@@ -98,7 +100,7 @@ def families(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
             f'<td data-l="reasoning">{_few(group.reasoning)}</td>'
             f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
-    yield _closed(tally.frames)
+    yield _closed(tally, tally.frames)
 
 
 def calls(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
@@ -111,7 +113,7 @@ def calls(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
             f'<td data-l="kind">{_words(group.kinds)}</td><td data-l="results">{_few(group.turns)}</td>'
             f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
-    yield _closed(tally.calls)
+    yield _closed(tally, tally.calls)
 
 
 def results(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
@@ -124,7 +126,7 @@ def results(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
             f'<td data-l="turn">{_few(group.turns)}</td><td data-l="calls">{_few(group.calls)}</td>'
             f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
-    yield _closed(tally.results)
+    yield _closed(tally, tally.results)
 
 
 def reasoning(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
@@ -136,7 +138,7 @@ def reasoning(tally: Tally, anchors: Mapping[str, str]) -> Iterator[str]:
             f'<td data-l="calls">{_few(group.calls)}</td>'
             f'<td data-l="seen in">{_seen_in(group.shown, anchors)}</td></tr>'
         )
-    yield _closed(tally.reasoning)
+    yield _closed(tally, tally.reasoning)
 
 
 def failures(tally: Tally) -> Iterator[str]:
@@ -167,10 +169,9 @@ def _number(name: str) -> str:
     return ' class="n"' if name in ("templates", "targets") else ""
 
 
-def _closed(groups: Mapping[str, Group]) -> str:
-    more = len(largest(groups)) - _GROUPS
-    rest = f'<p class="note">And {more} more, in metrics.json.</p>' if more > 0 else ""
-    return f"</tbody></table></div>{rest}</section>"
+def _closed(tally: Tally, groups: Mapping[str, Group]) -> str:
+    said = rest(tally, groups, _GROUPS)
+    return f"</tbody></table></div>{f'<p class=note>{html_text(said)}</p>' if said else ''}</section>"
 
 
 def _few(counts: Counter[str]) -> str:

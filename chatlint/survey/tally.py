@@ -91,10 +91,15 @@ class Tally:
     templates: dict[str, Holders] = field(default_factory=dict)
     """By key."""
     uncompiled: int = 0
+    evaluated: int = 0
+    """Templates of which anything is known; what stands below of marks, turns and reasoning is of these."""
     answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """Capability → support → templates."""
+    """Capability → support → templates, but for those that do not compile."""
     faults: dict[str, Fault] = field(default_factory=dict)
+    unasked: Counter[str] = field(default_factory=Counter)
+    """Rule → templates in which it could not be evaluated and found nothing."""
     worst: Counter[str] = field(default_factory=Counter)
+    """Severity of the worst finding → templates; "unknown" where nothing was found and nothing evaluated."""
     frames: Groups = field(default_factory=_groups)
     calls: Groups = field(default_factory=_groups)
     reasoning: Groups = field(default_factory=_groups)
@@ -124,11 +129,19 @@ class Tally:
             self._row(row_of(key, result))
 
     def _row(self, row: Row) -> None:
-        self.uncompiled += not row.answers
+        self.uncompiled += not row.compiles
+        self.evaluated += row.evaluated
         for name, answer in row.answers.items():
             self.answers.setdefault(name, Counter())[answer.support] += 1
-        self.worst[row.worst] += 1
+        self.worst[row.worst if row.evaluated or row.faults else "unknown"] += 1
         self._faults(row)
+        self.unasked.update(set(row.unasked) - {fault.rule for fault in row.faults})
+        self.refusing += row.refusals > 0
+        if row.evaluated:
+            self._written(row)
+
+    def _written(self, row: Row) -> None:
+        """How its model writes."""
         marks = row.marks
         for groups, mark in (
             (self.frames, marks.frame),
@@ -139,7 +152,6 @@ class Tally:
             groups[mark].add(row)
         self.turns[marks.turn] += 1
         self.opens[marks.opens] += 1
-        self.refusing += row.refusals > 0
         if row.passed + row.failed:
             self.trips["part" if row.failed else "whole"] += 1
         self.messages.update(passed=row.passed, failed=row.failed)
@@ -155,28 +167,49 @@ class Tally:
             self.faults[rule].severities[severity] += 1
             self.faults[rule].shown = _first(self.faults[rule].shown, row)
 
+    def supports(self, name: str) -> dict[str, int]:
+        """How many templates answer to a capability in each way; with those that do not compile it is all."""
+        known = self.answers.get(name, Counter())
+        counts = {support: known[support] for support in SUPPORTS[:-1]}
+        unknown = len(self.templates) - self.uncompiled - sum(counts.values())
+        return {**counts, SUPPORTS[-1]: unknown}
+
+    def asked(self, name: str) -> int:
+        """Of how many templates it is known whether they have a capability."""
+        return sum(list(self.supports(name).values())[:-1])
+
+    def judged(self, rule: str) -> int:
+        """In how many templates a rule could be evaluated, or found something."""
+        return len(self.templates) - self.unasked[rule]
+
     def metrics(self) -> dict[str, JSON]:
         """As in `metrics.json`."""
+        unknown = Counter(unknown=len(self.templates) - self.evaluated)
         return {
             "targets": self.targets,
             "targets_not_judged": self.failures.total(),
             "templates": len(self.templates),
             "templates_that_do_not_compile": self.uncompiled,
+            "templates_evaluated": self.evaluated,
             "capabilities": {
-                name: {support: counts.get(support, 0) for support in SUPPORTS}
-                for name, counts in self.answers.items()
+                name: {**self.supports(name), "does_not_compile": self.uncompiled} for name in self.answers
             },
             "worst_finding": {name or "none": count for name, count in _most(self.worst)},
             "rules": {
-                rule: {"code": fault.code, "templates": fault.templates, **dict(_most(fault.severities))}
+                rule: {
+                    "code": fault.code,
+                    "templates": fault.templates,
+                    "of": self.judged(rule),
+                    **dict(_most(fault.severities)),
+                }
                 for rule, fault in self.most_frequent()
             },
             "frames": _sizes(self.frames),
             "calls": _sizes(self.calls),
             "reasoning": _sizes(self.reasoning),
             "tool_results": _sizes(self.results),
-            "tool_result_turns": {name or "not shown": count for name, count in _most(self.turns)},
-            "generation_prompt_leaves_reasoning": dict(_most(self.opens)),
+            "tool_result_turns": {name or "not shown": count for name, count in _most(self.turns + unknown)},
+            "generation_prompt_leaves_reasoning": dict(_most(self.opens + unknown)),
             "round_trips": {"templates": dict(_most(self.trips)), "messages": dict(_most(self.messages))},
             "templates_that_refuse_something": self.refusing,
         }

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 
 def percent(part: int, whole: int) -> str:
-    """A share in words: `63%`, `under 1%`, `all`, `none`."""
-    if not part or not whole:
+    """A share in words: `63%`, `under 1%`, `all`, `none`; `unknown` of nothing."""
+    if not whole:
+        return "unknown"
+    if not part:
         return "none"
     share = 100 * part / whole
     return "under 1%" if share < 1 else "all" if part == whole else f"{min(round(share), 99)}%"

@@ -20,6 +20,8 @@ from chatlint.survey.tally import tally_of
 from chatlint.survey.targets import Named, named_targets
 from chatlint.survey.words import percent
 
+from .conftest import CHATTY
+
 HOSTILE = "\x1b[31m<script>alert(1)</script>\"'><img src=x onerror=alert(2)>`|`</td>]]>\u202e\ud800\x00 [x](javascript:x) "
 
 
@@ -159,9 +161,83 @@ def test_the_counts_add_up(surveyed):
     assert sum(metrics["worst_finding"].values()) == 5
     assert metrics["tool_result_turns"] == {"own": 3, "not shown": 1, "user": 1}
     assert sum(metrics["calls"].values()) == 4
-    assert metrics["capabilities"]["tools"] == {"yes": 4, "partial": 0, "no": 1, "raises": 0, "unknown": 0}
+    assert metrics["capabilities"]["tools"] == {
+        "yes": 4,
+        "partial": 0,
+        "no": 1,
+        "raises": 0,
+        "unknown": 0,
+        "does_not_compile": 0,
+    }
     for rule in metrics["rules"].values():
         assert rule["templates"] == sum(rule.get(severity, 0) for severity in ("error", "warning", "info"))
+
+
+@pytest.fixture(scope="module")
+def half_known(tmp_path_factory):
+    """Two templates that can be evaluated, one without marks; one that does not compile; one without an answer."""
+    folder = tmp_path_factory.mktemp("half")
+    texts = {
+        "marked": CHATTY + "{% if add_generation_prompt %}<|assistant|>{% endif %}",
+        "bare": "{% for m in messages %}{{ m.content }}{% endfor %}",
+        "broken": "{% for m in messages %}",
+        "endless": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    }
+    for name, text in texts.items():
+        (folder / f"{name}.jinja").write_text(text)
+    named = [Named(str(folder / f"{name}.jinja"), name) for name in texts]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CHATLINT_CACHE_DIR", str(folder / "store"))
+        path = run_survey(named, folder, Settings(), open_crew("", 1))
+    return path, list(texts)
+
+
+def test_what_is_not_known_is_not_counted_as_none(half_known):
+    said = ["".join(sentence) for sentence in sentences(tally_of(half_known[0]))]
+    assert said[:3] == [
+        "4 targets hold 4 different templates.",
+        "2 of them could be evaluated: 1 does not compile, 1 gave no answer.",
+        "Of these none show the model the tools it has, none the calls it made.",
+    ]
+    made = written(half_known)
+    assert "\n| string content | all | 2 |  |  |  | 1 | 1 |\n" in made["survey.md"]
+    assert "\n| tools | none |  |  | 2 |  | 1 | 1 |\n" in made["survey.md"]
+    assert "\nNone was found in 1 template. 2 templates could not be evaluated.\n" in made["survey.md"]
+    assert "None was found in 1 template. 2 templates could not be evaluated." in made["survey.html"]
+    metrics = json.loads(made["metrics.json"])
+    assert (metrics["templates"], metrics["templates_evaluated"]) == (4, 2)
+    assert metrics["templates_that_do_not_compile"] == 1
+    for counts in (*metrics["capabilities"].values(), metrics["worst_finding"]):
+        assert sum(counts.values()) == 4
+    for name in ("tool_result_turns", "generation_prompt_leaves_reasoning"):
+        assert metrics[name]["unknown"] == 2
+        assert sum(metrics[name].values()) == 4
+
+
+def test_the_share_of_a_fault_is_of_the_templates_in_which_it_was_looked_for(half_known):
+    rules = json.loads(written(half_known)["metrics.json"])["rules"]
+    assert (rules["syntax"]["templates"], rules["syntax"]["of"]) == (1, 4)
+    assert (rules["unbounded-work"]["templates"], rules["unbounded-work"]["of"]) == (1, 3)
+    assert (rules["forged-turns"]["templates"], rules["forged-turns"]["of"]) == (1, 2)
+    assert "| forged-turns | CT901 | 1 | 2 | 50% |" in written(half_known)["survey.md"]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_survey_of_what_cannot_be_evaluated(half_known, tmp_path, monkeypatch, kept):
+    monkeypatch.setenv("CHATLINT_CACHE_DIR", str(half_known[0].parent / "store"))
+    named = [Named(str(half_known[0].with_name(f"{name}.jinja")), name) for name in ("broken", "endless")]
+    settings = Settings() if kept else Settings(select=("CT4",))
+    path = run_survey(named, tmp_path, settings, open_crew("", 1))
+    write_outputs(path, ("broken", "endless"), "Nothing", settings)
+    said = ["".join(sentence) for sentence in sentences(tally_of(path), settings)]
+    assert said[1] == "None of them could be evaluated: 1 does not compile, 1 gave no answer."
+    if kept:
+        assert said[2] == "Of the templates all have an error, all an error or a warning."
+    else:
+        assert said[2:] == ["Rules: only CT4.", "No rule could judge any of them."]
+    worst = json.loads((tmp_path / "metrics.json").read_text())["worst_finding"]
+    assert worst == ({"error": 2} if kept else {"unknown": 2})
+    assert "none show" not in (tmp_path / "survey.html").read_text()
 
 
 def test_a_survey_replaces_what_a_survey_wrote(surveyed, tmp_path):
@@ -251,7 +327,14 @@ def test_the_page_says_it_in_short(surveyed):
 
 @pytest.mark.parametrize(
     ("part", "whole", "said"),
-    [(0, 9, "none"), (1, 900, "under 1%"), (1, 3, "33%"), (999, 1000, "99%"), (3, 3, "all"), (0, 0, "none")],
+    [
+        (0, 9, "none"),
+        (1, 900, "under 1%"),
+        (1, 3, "33%"),
+        (999, 1000, "99%"),
+        (3, 3, "all"),
+        (0, 0, "unknown"),
+    ],
 )
 def test_shares_in_words(part, whole, said):
     assert percent(part, whole) == said
