@@ -58,7 +58,6 @@ def survey_targets(
 
     from chatlint.cli.configured import settings_of
     from chatlint.cli.progress import Progress
-    from chatlint.errors import UsageError
     from chatlint.records import replace
     from chatlint.survey.crew import open_crew
     from chatlint.survey.outputs import write_outputs
@@ -68,12 +67,7 @@ def survey_targets(
     from chatlint.survey.words import counted
 
     options.colour_choice(color)
-    if not out.strip():
-        raise UsageError("--out names no directory", hint="like --out survey; . is the one you are in")
-    if reports and facts_only:
-        raise UsageError(
-            "--reports with --facts-only: a report says what templates say", hint="leave out one of them"
-        )
+    _refuse(out, facts_only=facts_only, reports=reports)
     settings = settings_of(config, select=select, ignore=ignore, host=host)
     settings = replace(settings, offline=offline, untrusted=untrusted, cache=not no_cache)
     named = named_targets(targets or [], corpus=corpus)
@@ -92,6 +86,18 @@ def survey_targets(
     if old := wanted.tidy():
         _say(f"{wanted.directory}: {counted(old, 'report')} of an earlier survey removed")
     sys.stdout.write(_said(tally, settings, out))
+
+
+def _refuse(out: str, *, facts_only: bool, reports: bool) -> None:
+    """Raises UsageError for options that mean nothing, or contradict each other."""
+    from chatlint.errors import UsageError
+
+    if not out.strip():
+        raise UsageError("--out names no directory", hint="like --out survey; . is the one you are in")
+    if reports and facts_only:
+        raise UsageError(
+            "--reports with --facts-only: a report says what templates say", hint="leave out one of them"
+        )
 
 
 def _steps(progress: Progress) -> Step:

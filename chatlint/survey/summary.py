@@ -109,7 +109,7 @@ def share(tally: Tally, name: str) -> str:
 
 def _calls(tally: Tally, whose: str) -> Iterator[Sentence]:
     calls, parallel = having(tally, "tool_calls"), having(tally, "parallel_tool_calls")
-    several = f"; of these {percent(parallel, calls)} can show several calls in one turn" if calls else ""
+    several = f"; of those {percent(parallel, calls)} can show several calls in one turn" if calls else ""
     yield (
         f"{whose} {share(tally, 'tools')} show the model the tools it has, "
         f"{share(tally, 'tool_calls')} the calls it made{several}.",
