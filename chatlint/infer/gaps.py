@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from enum import Enum, auto
 
 from chatlint.infer.bodies import Body
-from chatlint.infer.markers import atoms, common_prefix
+from chatlint.infer.markers import atoms, common_prefix, common_suffix, is_tag
 from chatlint.infer.turns import Part, Turn
 from chatlint.records import dataclass
 
@@ -105,6 +105,13 @@ class Opening:
         if lead.startswith(self.user_end):
             return lead[len(self.user_end) :].removeprefix(self.header)
         return None
+
+
+def without_start(gap: str, start: str) -> str:
+    """What stands between two messages, without what starts the second: the marks that the first message of a
+    conversation starts with, too. "" where they share none."""
+    shared = common_suffix((gap, start))
+    return gap.removesuffix(shared) if any(map(is_tag, atoms(shared))) else ""
 
 
 def learn_opening(leads: Sequence[str], user_end: str, prompts: Sequence[str]) -> Opening:

@@ -17,7 +17,7 @@ from chatlint.infer import shapes
 from chatlint.infer.bodies import Body, bodies_of, to_pattern, with_inner_names
 from chatlint.infer.calls import CallMarks, learn_call_marks
 from chatlint.infer.content import learn_content
-from chatlint.infer.gaps import Gap, Kind, Opening, Sample, gaps_of, learn_opening, sample_of
+from chatlint.infer.gaps import Gap, Kind, Opening, Sample, gaps_of, learn_opening, sample_of, without_start
 from chatlint.infer.hidden import guess_reasoning
 from chatlint.infer.members import MemberMarks, learn_members, with_members
 from chatlint.infer.needles import without_needles
@@ -29,6 +29,7 @@ from chatlint.infer.stops import end_marks, message_ends
 from chatlint.infer.turns import Turn
 from chatlint.infer.values import Notation, learn_values, samples_of
 from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat, ToolCalls
+from chatlint.probe.case import Observation
 from chatlint.probe.trace import Trace
 from chatlint.records import dataclass, field, replace
 from chatlint.render.syntax import Syntax as TemplateSyntax
@@ -116,7 +117,19 @@ class _Learning:
             ends = [span.end for span in off.prompt.inputs("/messages/0/content", key=False)]
             user_end = off.text[max(ends) :] if ends else ""
         leads = [gaps_of(sample)[0].text for sample in self.samples if sample.turn.after_user]
+        if not user_end.strip():
+            user_end = self._end_in_history(leads) or user_end
         return learn_opening(leads, user_end, [printed[0].text])
+
+    def _end_in_history(self, leads: Sequence[str]) -> str:
+        """What ends a question that is not the last message, where the last is not ended: what stands between
+        an answer and the start of the next question, if that stands behind questions, too."""
+        seen = self.asked.footing.look("roles/user-assistant-user")
+        first, answer, second = (_bounds(seen, f"/messages/{index}/content") for index in range(3))
+        if first is None or answer is None or second is None:
+            return ""
+        end = without_start(seen.text[answer[1] : second[0]], seen.text[: first[0]])
+        return end if end.strip() and leads and all(lead.startswith(end) for lead in leads) else ""
 
     def _gaps(self, opening: Opening, *, with_calls: bool) -> list[Gap]:
         """All gaps, those at starts of turns without what belongs to the message before and the header."""
@@ -229,3 +242,9 @@ class _Learning:
 
 def _shown(*turns: Turn | None) -> Iterator[Turn]:
     yield from (turn for turn in turns if turn)
+
+
+def _bounds(seen: Observation, pointer: str) -> tuple[int, int] | None:
+    """First and last character of a text in the prompt."""
+    spans = list(seen.prompt.inputs(pointer, key=False)) if seen.prompt else []
+    return (spans[0].start, max(span.end for span in spans)) if spans else None

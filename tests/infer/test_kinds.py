@@ -10,6 +10,7 @@ from chatlint.parse.notation import Encoding, Items, Members
 from chatlint.verify.roundtrip import round_trips
 from tests.infer.learned import (
     ARGUMENTS,
+    PROMPT,
     TEXT,
     each_call,
     keyed,
@@ -355,6 +356,14 @@ def test_channels():
 def test_a_turn_may_end_where_the_next_message_begins():
     text = turns(TEXT, end="")
     assert learned(text).end_of_turn == ("<|user|>",)
+
+
+def test_a_message_that_comes_last_may_not_be_ended():
+    """Then the end of a question stands with the generation prompt, and is no part of the header."""
+    end = "{% if not loop.last or add_generation_prompt %}<|end|>{% endif %}"
+    output = learned("{% for m in messages %}<|{{ m.role }}|>{{ m.content }}" + end + "{% endfor %}" + PROMPT)
+    assert (output.header, output.end_of_turn) == ("<|assistant|>", ("<|end|>",))
+    assert output.parser().parse("Juniper<|end|>")["content"] == "Juniper"
 
 
 def test_generation_prompts_by_switch():
