@@ -1,4 +1,4 @@
-"""White space in what was said is changed.
+"""White space in what was said is changed, or its words are.
 
 ## What it does
 Sends texts that begin with an indentation, hold blank lines and end with a line break, in every role, and
@@ -24,11 +24,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from chatlint.conversation import value_at
+from chatlint.lazy import regex
 from chatlint.probe.reading import Fate
 from chatlint.rules.cause import Cause
 from chatlint.rules.finding import Severity
 from chatlint.rules.rule import rule
-from chatlint.rules.sights import at
+from chatlint.rules.sights import at, bounds
 from chatlint.rules.spaces import fates_by_role, spaced
 from chatlint.rules.turns import chats
 from chatlint.text import listed
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 _INSIDE = frozenset({Fate.ALTERED, Fate.TRUNCATED})
 _NAMES = {"user": "questions", "system": "system text", "assistant": "answers", "tool": "tool results"}
 _ANSWER = "The model sees other answers than it wrote, and learns none that begins or ends with a blank."
+_WORDS = "The model sees something else than was said: names, code and quotations are wrong."
+_BLANKS = regex(r"\s+")
 _OTHER = "Indentations and line breaks of what was said do not reach the model."
 
 
@@ -53,10 +57,22 @@ def check(subject: Subject) -> Iterator[Cause]:
     fates = fates_by_role(seen)
     trimmed = {role: pointer for role, (pointer, found) in fates.items() if found is Fate.TRIMMED}
     inside = {role: pointer for role, (pointer, found) in fates.items() if found in _INSIDE}
+    words = {role: pointer for role, pointer in inside.items() if _keeps_blanks(seen, pointer)}
+    blanks = {role: pointer for role, pointer in inside.items() if role not in words}
     if trimmed:
         yield _cause(seen, trimmed, "trimmed", "white space at the ends of {} is taken away")
-    if inside:
-        yield _cause(seen, inside, "altered", "white space inside {} is lost or changed")
+    if blanks:
+        yield _cause(seen, blanks, "altered", "white space inside {} is lost or changed")
+    if words:
+        yield _cause(seen, words, "words", "{} are written otherwise, not as they were said")
+
+
+def _keeps_blanks(seen: Observation, pointer: str) -> bool:
+    """Whether a text that was changed has its white space yet: then its words are what changed."""
+    said, place = value_at(seen.case.conversation, pointer), bounds(seen, pointer)
+    if place is None or not isinstance(said, str):
+        return False
+    return _BLANKS.findall(seen.text[slice(*place)].strip()) == _BLANKS.findall(said.strip())
 
 
 def _cause(seen: Observation, roles: dict[str, str], key: str, message: str) -> Cause:
@@ -64,8 +80,8 @@ def _cause(seen: Observation, roles: dict[str, str], key: str, message: str) -> 
     return Cause(
         key=f"{key}: {' '.join(roles)}",
         message=message.format(listed(names)),
-        consequence=_ANSWER if "assistant" in roles else _OTHER,
+        consequence=_WORDS if key == "words" else _ANSWER if "assistant" in roles else _OTHER,
         sights=tuple(at(seen, pointer, f"{role} text") for role, pointer in roles.items()),
-        severity=Severity.WARNING if key == "altered" and "assistant" in roles else None,
+        severity=Severity.WARNING if key != "trimmed" and "assistant" in roles else None,
         profiles={"training": Severity.WARNING} if "assistant" in roles else {},
     )
