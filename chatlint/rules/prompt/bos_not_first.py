@@ -61,8 +61,15 @@ def check(subject: Subject) -> Iterator[Cause]:
         consequence="No example that the model was trained on begins so; servers that miss BOS in front add "
         "a second one.",
         sights=tuple(Sight(one, 0, place, "before BOS") for one, place in late),
-        fix="Write `{{ bos_token }}` before anything else.",
+        fix="Write `{{ bos_token }}` once, before the loop over messages, and nowhere in it."
+        if _begins_some(subject, bos)
+        else "Write `{{ bos_token }}` before anything else.",
     )
+
+
+def _begins_some(subject: Subject, bos: str) -> bool:
+    """Whether other prompts begin with it: one more in front of all would be a second one there."""
+    return any(written(one).startswith(bos) for one in subject.trace.observations if one.prompt)
 
 
 def _late(text: str, bos: str) -> int:
