@@ -301,8 +301,10 @@ def _defined(source: str, tag: Tag, names: tuple[str, ...]) -> Iterator[Edit]:
         end = chain.last + 2 + (tag.near(chain.last + 2) == "not")
         test = tuple(tag.near(place) for place in range(chain.last + 2, end + 1))
         if chain.names[-1] in names and tag.near(chain.last + 1) == "is" and test in _WORDS_OF_TESTS:
-            start = tag.tokens[chain.first].start
-            text = _WORDS_OF_TESTS[test] + source[start : tag.tokens[chain.last].end]
+            member = source[tag.tokens[chain.first].start : tag.tokens[chain.last].end]
+            twice = test in _ABSENT and tag.near(chain.first - 1) == "not"
+            start = tag.tokens[chain.first - twice].start
+            text = member if twice else f"{_WORDS_OF_TESTS[test]}{member}"
             yield Edit(start, tag.tokens[end].end, text)
 
 

@@ -6,8 +6,9 @@ whether that is written again in longer conversations, and before an answer that
 
 ## Why is this bad
 The model reads instructions that nobody gave: a name, a date, "You are a helpful assistant". Engines that
-write prompts by their own code leave them out, and answers differ. A text that comes twice is a mistake; one
-that comes before every piece of a conversation spoils trainers that render message by message.
+write prompts by their own code leave them out, and answers differ. A text that comes twice is a mistake, and
+so is a place like `{system_message}` that nobody fills; one that comes before every piece of a conversation
+spoils trainers that render message by message.
 
 ## Example
 ```jinja bad
@@ -50,6 +51,8 @@ _OPENING = regex(r"(?:\s*(?:<[^<>\s]+>|\[[^\[\]\s]+\]|system\b|developer\b))*")
 """Tags and role names in front of a text."""
 _EDGES = " \t\r\n<>[]"
 _SHOWN = 160
+_UNFILLED = regex(r"\{(?:system|user)?_?(?:message|prompt|instruction|text)s?\}")
+"""A place as Python's `str.format` fills it."""
 _LONGER = ("roles/user-assistant-user", "sequences/uaua")
 
 
@@ -62,6 +65,9 @@ def check(subject: Subject) -> Iterator[Cause]:
     if place is None:
         return
     text = seen.text[slice(*place)]
+    if unfilled := _UNFILLED.search(text):
+        yield _unfilled(seen, place[0] + unfilled.start(), unfilled.group())
+        return
     again = [one for one in map(subject.see, _LONGER) if written(one).count(text) > 1]
     if again:
         yield _twice(again, text)
@@ -76,6 +82,17 @@ def check(subject: Subject) -> Iterator[Cause]:
         + (" An answer that is rendered alone, as some trainers do, has it too." if partial else ""),
         sights=(Sight(seen, *place, "nobody said this"),),
         profiles={"training": Severity.WARNING} if partial else {},
+    )
+
+
+def _unfilled(seen: Observation, start: int, place: str) -> Cause:
+    return Cause(
+        key="unfilled",
+        message=f"a place for text that nobody fills is printed: {place}",
+        consequence="Every conversation without system text begins with a variable's name.",
+        sights=(Sight(seen, start, start + len(place), "nobody said this"),),
+        severity=Severity.WARNING,
+        fix="Write the text itself, or nothing.",
     )
 
 
