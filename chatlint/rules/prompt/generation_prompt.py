@@ -1,12 +1,14 @@
-"""The generation prompt is missing, skipped after some messages, or always there.
+"""The generation prompt is missing, skipped after some messages, always there, or not the header of answers.
 
 ## What it does
 Compares prompts with and without `add_generation_prompt` after a question, a second question and tool
-results with the place where an answer stands in the history, and with that where a question does.
+results with the place where an answer stands in the history, and with that where a question does; then the
+white space behind the two headers.
 
 ## Why is this bad
 Without the assistant's header the model goes on with the user's turn, or writes the header itself and
-servers hand it to the client. A header that is always there spoils training data and prefilled answers.
+servers hand it to the client. A header that is always there spoils training data and prefilled answers; one
+that ends in other white space than in the history is one that the model has never answered behind.
 
 ## Example
 ```jinja bad
@@ -103,6 +105,7 @@ def check(subject: Subject) -> Iterator[Cause]:
         return
     always = list(_always(subject))
     yield from always or _after_questions(subject)
+    yield from () if always else _other_blanks(subject)
 
 
 def _prompted(subject: Subject, last: _Last, asked: Observation) -> bool:
@@ -141,6 +144,26 @@ def _taken_for_a_question(subject: Subject) -> Cause | None:
         sights=(at_end(asked, f"before answers stands {usual[:_SHOWN]!r}"),),
         fix="Write the assistant's header under `{% if add_generation_prompt %}`.",
     )
+
+
+def _other_blanks(subject: Subject) -> Iterator[Cause]:
+    """The header is the same as before answers in the history, but for white space at its end that an answer
+    could not begin with there."""
+    asked = subject.see("roles/user")
+    usual = before(subject.see("roles/user-assistant-user", generation="off"), "/messages/1/content")
+    if usual is None or not _WORD.search(_added(subject)) or usual.split() != asked.text.split():
+        return
+    blanks, known = (text[len(text.rstrip()) :] for text in (asked.text, usual))
+    if not known.startswith(blanks):
+        yield Cause(
+            key="white space",
+            message=f"the generation prompt ends with {blanks!r}, the header before answers in the history "
+            f"with {known!r}",
+            consequence="Every answer begins behind a header that no example of an answer has.",
+            sights=(at_end(asked, f"before answers stands {known!r}"),),
+            severity=Severity.WARNING,
+            fix="Write both alike: `{%- … -%}` and line breaks as strings.",
+        )
 
 
 def _header(subject: Subject, last: _Last, axes: Variant, asked: Observation) -> str:
