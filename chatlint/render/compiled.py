@@ -5,12 +5,13 @@ from __future__ import annotations
 import marshal
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from hashlib import sha256
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 from types import CodeType, TracebackType
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import jinja2
 from jinja2.runtime import Context
@@ -29,6 +30,8 @@ from chatlint.render.trace_markup import html_safe, marked_safe, markup_joined
 FILE_NAME = "<template>"
 ROOM = "compiled"
 _PATTERNS_KEPT = 256
+_Key = TypeVar("_Key")
+_Kept = TypeVar("_Kept")
 _MAKERS = (
     *("grammar.py", "lexing.py", "making.py", "parsing.py", "below.py"),
     *("walking.py", "codegen.py", "compiled.py"),
@@ -69,8 +72,7 @@ def compile_template(environment: ChatEnvironment, source: str, store: Store | N
     code = _recent.get(source)
     if code is None:
         code = _stored_code(environment, source, store)
-        while len(_recent) >= _RECENT_MOST:
-            del _recent[next(iter(_recent))]
+        _make_room(_recent)
         _recent[source] = code
     return code
 
@@ -78,6 +80,13 @@ def compile_template(environment: ChatEnvironment, source: str, store: Store | N
 _RECENT_MOST = 4
 _recent: dict[str, CodeType] = {}
 """The last few: another host of the same template has the same code."""
+
+
+def _make_room(kept: dict[_Key, _Kept]) -> None:
+    """Forget the oldest. Another thread may do so at the same time."""
+    while len(kept) >= _RECENT_MOST:
+        with suppress(KeyError, RuntimeError, StopIteration):
+            kept.pop(next(iter(kept)))
 
 
 def _stored_code(environment: ChatEnvironment, source: str, store: Store | None) -> CodeType:
@@ -167,8 +176,7 @@ def loaded(environment: ChatEnvironment, source: str, store: Store | None = None
     key = id(environment), source
     known = _ready.get(key)
     if known is None:
-        while len(_ready) >= _RECENT_MOST:
-            del _ready[next(iter(_ready))]
+        _make_room(_ready)
         known = _ready[key] = load(environment, compile_template(environment, source, store), source)
     return known
 

@@ -50,6 +50,8 @@ def _parsed(source: str) -> nodes.Template:
         return parsing_environment().parse(source)
     except TemplateSyntaxError as error:
         raise TemplateError(error.message or "syntax error", line=error.lineno) from error
+    except SyntaxError as error:  # of a number in other digits
+        raise TemplateError(str(error)) from error
     except ValueError as error:  # of `int`, which reads no more than 4,300 digits
         raise TemplateError("a number with more digits than Python reads") from error
     except BoundError as error:

@@ -38,6 +38,7 @@ _WITHIN = rf"""(?sx)
   | ((?ix:{float_re.pattern}))
   | ((?ix:{integer_re.pattern}))
   | .
+  | \Z  # else the search would begin again behind each character of white space
 )
 """
 _IN_BLOCK = regex(_WITHIN % r"\+%\}|-%\}\s*|%\}\n?")
@@ -75,6 +76,9 @@ class PlacedText(str):
 
     def __bool__(self) -> bool:
         return True  # else the parser leaves out what is trimmed altogether
+
+    def isspace(self) -> bool:
+        return not len(self) or str.isspace(self)  # else a required block might hold no white space
 
 
 def data_token(line: int, data: str, offset: int, full: str, begin: int) -> PlacedToken:
@@ -257,7 +261,7 @@ def _constant(line: int, kind: int, value: str, start: int) -> PlacedToken:
     digits = value.replace("_", "")
     try:
         number = literal_eval(digits) if kind == _FLOAT else int(digits, 0)
-    except ValueError as error:
+    except (ValueError, SyntaxError) as error:
         raise _UnusualError from error
     return placed_token((line, "float" if kind == _FLOAT else "integer", number, start))
 

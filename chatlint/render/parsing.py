@@ -256,6 +256,7 @@ class PlacingParser(MakingParser):
 
     def parse_call(self, node: nodes.Expr) -> nodes.Call:
         line = self.stream.current.lineno
+        node = self.settled(node)  # what is called may be a filter or a test, which Jinja's own methods make
         plain, named, rest, keywords = self.parse_call_args()
         starred = [one for one in (rest, keywords) if one is not None]
         call = self.made(nodes.Call, line, node, *plain, *named, *starred)

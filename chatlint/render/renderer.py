@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import JSON, Conversation, Message, Tool, objects
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _DEFAULT = RenderSettings()
 _OPEN_MOST = 8
 _open: dict[object, Renderer] = {}
+_opening = Lock()
 
 
 def open_renderer(
@@ -100,11 +102,12 @@ def _renderer(template: Template, settings: RenderSettings) -> Renderer:
     """A renderer that stays open: a program renders many conversations with few templates."""
     tokens = tuple(sorted(template.special_tokens.items()))
     key = (template.text, tokens, settings.host, settings.now, settings.trims, settings.untrusted)
-    if key not in _open:
-        while len(_open) >= _OPEN_MOST:
-            _open.pop(next(iter(_open))).close()
-        _open[key] = open_renderer(template, settings)
-    return _open[key]
+    with _opening:
+        if key not in _open:
+            while len(_open) >= _OPEN_MOST:
+                _open.pop(next(iter(_open))).close()
+            _open[key] = open_renderer(template, settings)
+        return _open[key]
 
 
 def _error(failure: RenderFailure) -> TemplateError | UsageError:

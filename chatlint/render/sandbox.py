@@ -116,7 +116,7 @@ class ChatEnvironment(ChatGrammar):
         elif kind is LoopContext:
             if attribute in _LOOP_NAMES:
                 return getattr(obj, attribute)
-        elif kind in _NAMESPACES and attribute[0] != "_":
+        elif kind in _NAMESPACES and attribute[:1] != "_":
             found = _held(obj, _ATTRIBUTES).get(attribute, _NOTHING)
             return found if found is not _NOTHING else Absent(None, obj, attribute)
         if attribute in _HIDDEN and hasattr(obj, attribute):

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jinja2.ext import LoopControlExtension
 
+from chatlint.errors import TemplateError
 from chatlint.limits import COMPILE_TOKENS
+from chatlint.render.environment import parse_template
 from chatlint.render.grammar import GenerationBlock, normalised
 from chatlint.render.lexing import PlacedToken, quick_tokens
 
@@ -84,3 +86,17 @@ def test_few_real_templates_are_unusual(shared: Path) -> None:
 )
 def test_no_more_tokens_than_are_compiled(source: str) -> None:
     assert quick_tokens(source) is None
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("begun", ["{{", "{% ", "a{% if x %}{%-", "{{ 'a'"])
+def test_a_tag_that_never_ends_is_read_once(begun: str) -> None:
+    """Where each blank began a search of its own, this took minutes."""
+    assert quick_tokens(begun + " " * 300_000) is None
+
+
+@pytest.mark.parametrize("source", ["{% if %}{{ \u0663.5 }}", "{{ \u0663.5 }}"])
+def test_digits_of_other_scripts_are_left_to_jinja(source: str) -> None:
+    assert quick_tokens(source) is None
+    with pytest.raises(TemplateError):
+        parse_template(source)

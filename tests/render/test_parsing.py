@@ -15,6 +15,7 @@ from jinja2.ext import LoopControlExtension
 from chatlint.errors import TemplateError
 from chatlint.render.environment import TemplateTooLarge, parse_template
 from chatlint.render.grammar import GenerationBlock, normalised, offset_of
+from chatlint.render.tree import nodes_below
 
 JINJA = jinja2.Environment(
     trim_blocks=True, lstrip_blocks=True, extensions=[GenerationBlock, LoopControlExtension]
@@ -33,6 +34,7 @@ AROUND = st.sampled_from(
         *("f(*{})", "{}.m", "{}.0", "{}[{}]", "{}[1:]", "{}[:{}:2]", "{}[1, {}]", "{}|f", "{}|f({})"),
         *("{}|f.g|h", "{}()", "{} is f", "{} is not f", "{} is f({})", "{} is f a", "{} if 1"),
         *("{} if 1 else {}", "a ~ {} ~ b", "{}\n"),
+        *("{}|f()()", "{}|f({})(1)|g", "{} is f()()", "{} is f({})(x=1)"),
     ]
 )
 SOUP = st.sampled_from(
@@ -147,3 +149,21 @@ def test_brackets_are_nested_so_deep_and_no_deeper(brackets: str) -> None:
     assert parse_template(nested(50))
     with pytest.raises(TemplateTooLarge, match="nested too deep"):
         parse_template(nested(70))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "{{ f|default(namespace)(a=1) }}",
+        "{{ x is odd()() }}",
+        "{% if a|b()(1)|c %}{{ [x|abs()()] }}{% endif %}",
+    ],
+)
+def test_what_filters_and_tests_give_may_be_called(source: str) -> None:
+    compared(source)
+    below = nodes_below(parse_template(source))
+    assert {type(node) for node in below} >= {nodes.Call, nodes.Name}
+
+
+def test_a_required_block_may_hold_white_space_that_is_trimmed() -> None:
+    compared("{% block x required %}\n{% endblock %}")

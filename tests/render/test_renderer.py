@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -239,3 +240,19 @@ def test_what_is_no_plain_data_is_wrapped_each_time() -> None:
     for said in ("one", "two"):
         conversation = Conversation(({"role": "user", "content": Text(said)},))
         assert inputs.wrap(conversation, content)["messages"].value == [{"role": "user", "content": said}]
+
+
+def test_threads_that_open_many_templates_do_not_meet() -> None:
+    sources = [template(f"{{{{ messages[0].content }}}}{number}") for number in range(24)]
+
+    def rendered(at: int) -> bool:
+        number = at % len(sources)
+        return render_prompt(sources[number], HELLO).text == f"hi{number}"
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(6) as pool:
+            assert all(pool.map(rendered, range(600)))
+    finally:
+        sys.setswitchinterval(before)
