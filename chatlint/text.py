@@ -129,7 +129,7 @@ class Prompt:
         """Input spans by pointer: a prompt is asked for many values."""
         index = self._index
         if index is None:
-            index = self._index = {}
+            index = {}
             for span in self.spans:
                 origin = span[2]
                 if type(origin) is Input:
@@ -139,6 +139,7 @@ class Prompt:
                     else:
                         known.append(span)
             self._pointers = sorted(index)
+            self._index = index  # last: another thread may look
         return index
 
     def shows(self, pointer: str, *, below: bool = True) -> bool:

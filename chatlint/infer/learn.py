@@ -29,7 +29,7 @@ from chatlint.infer.stops import end_marks, message_ends
 from chatlint.infer.turns import Turn
 from chatlint.infer.values import Notation, learn_values, samples_of
 from chatlint.parse.formats import Confidence, Content, Ground, OutputFormat, ToolCalls
-from chatlint.probe.case import Observation
+from chatlint.probe.reading import bounds
 from chatlint.probe.trace import Trace
 from chatlint.records import dataclass, field, replace
 from chatlint.render.syntax import Syntax as TemplateSyntax
@@ -125,7 +125,7 @@ class _Learning:
         """What ends a question that is not the last message, where the last is not ended: what stands between
         an answer and the start of the next question, if that stands behind questions, too."""
         seen = self.asked.footing.look("roles/user-assistant-user")
-        first, answer, second = (_bounds(seen, f"/messages/{index}/content") for index in range(3))
+        first, answer, second = (bounds(seen, f"/messages/{index}/content") for index in range(3))
         if first is None or answer is None or second is None:
             return ""
         end = without_start(seen.text[answer[1] : second[0]], seen.text[: first[0]])
@@ -242,9 +242,3 @@ class _Learning:
 
 def _shown(*turns: Turn | None) -> Iterator[Turn]:
     yield from (turn for turn in turns if turn)
-
-
-def _bounds(seen: Observation, pointer: str) -> tuple[int, int] | None:
-    """First and last character of a text in the prompt."""
-    spans = list(seen.prompt.inputs(pointer, key=False)) if seen.prompt else []
-    return (spans[0].start, max(span.end for span in spans)) if spans else None

@@ -138,6 +138,14 @@ def place(observation: Observation, pointer: str, *, key: bool | None = False) -
     return next(observation.prompt.inputs(pointer, key=key), None)
 
 
+def bounds(observation: Observation, pointer: str) -> tuple[int, int] | None:
+    """First and last character of the value at `pointer`, its keys included; None if it is lost."""
+    if observation.prompt is None:
+        return None
+    spans = list(observation.prompt.inputs(pointer))
+    return (spans[0].start, max(span.end for span in spans)) if spans else None
+
+
 def in_order(observation: Observation, pointers: Sequence[str]) -> bool:
     """Whether all of these values are in the prompt, each beginning after the one before."""
     places = [place(observation, pointer) for pointer in pointers]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from chatlint.conversation import Conversation, value_at
+from chatlint.probe.reading import bounds as bounds
 from chatlint.probe.reading import leaves, shown
 from chatlint.probe.reading import texts as content_texts
 from chatlint.rules.cause import Cause, Gathering, Sight, failure_key
@@ -53,14 +54,6 @@ def texts(conversation: Conversation, pointer: str) -> list[str]:
 def content_shown(observation: Observation, *pointers: str) -> bool:
     """Whether all text of these contents can be read in the prompt, be they texts or lists of parts."""
     return observation.prompt is not None and shown(observation, *content_texts(observation, *pointers))
-
-
-def bounds(observation: Observation, pointer: str) -> tuple[int, int] | None:
-    """First and last character of the value at `pointer`, its keys included; None if it is lost."""
-    if observation.prompt is None:
-        return None
-    spans = list(observation.prompt.inputs(pointer))
-    return (spans[0].start, max(span.end for span in spans)) if spans else None
 
 
 def at(observation: Observation, pointer: str, note: str = "") -> Sight:
